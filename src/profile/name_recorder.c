@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/vector.h"
+#include "profile/kernel_names.h"
 #include "symbol/code_label.h"
 #include "symbol/recorded_names.h"
 #include "target/backing_file.h"
@@ -50,6 +51,7 @@ struct name_recorder {
 	struct place *places;
 	size_t count, capacity;
 	struct hash_index index;
+	struct kernel_names kernel;
 	uint64_t seed;
 	struct seen seen[1u << SEEN_BITS];
 	/* of the last process whose stacks were looked at for that */
@@ -86,6 +88,7 @@ void name_recorder_close(struct name_recorder *keeper)
 	code_labels_fini(&keeper->labels);
 	byte_buffer_fini(&keeper->blob);
 	hash_index_fini(&keeper->index);
+	kernel_names_fini(&keeper->kernel);
 	free(keeper->places);
 	for (size_t i = 0; i < NAME_RECORDER_FILES; i++)
 		free(keeper->stats.files[i].path);
@@ -199,6 +202,16 @@ int name_recorder_trace(struct name_recorder *k, struct bobbin_space *space,
 			r = count_frame(k, space, bobbin_frame_lookup_pc(&trace->frames[i]));
 	if (trace->reason == BOBBIN_REASON_NO_TABLE)
 		k->stats.java_stacks += machine_of(k, space) == MACHINE_JAVA;
+	return r;
+}
+
+int name_recorder_kernel(struct name_recorder *k, const struct bobbin_frame *frames, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && !r; i++)
+		if (frames[i].source != BOBBIN_SOURCE_LEFT_OUT)
+			r = kernel_names_note(&k->kernel, frames[i].pc);
 	return r;
 }
 
@@ -405,13 +418,14 @@ int name_recorder_finish(struct name_recorder *k, struct bobbin_unwinder *unwind
 	time_t end = clock_seconds() + MAX_SECONDS;
 	size_t next, files = 0;
 
-	if (!k->count)
+	if (!k->count && !k->kernel.count)
 		return 0;
 	qsort(k->places, k->count, sizeof(*k->places), by_file);
 	code_labels_init(&k->labels, unwinder);
 	begin(k);
 	if (symbolizer_open(&options, &k->symbolizer))
 		return -ENOMEM;
+	kernel_names_write(&k->kernel, k->symbolizer, &k->blob);
 	for (size_t i = 0; i < k->count && clock_seconds() <= end; i = next) {
 		for (next = i; next < k->count && k->places[next].file == k->places[i].file; next++)
 			;

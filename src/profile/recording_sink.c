@@ -138,8 +138,11 @@ static int keep_names(struct recording *r, const struct stack_sample *sample,
 {
 	int error = 0;
 
-	if (!user->count)
-		return 0;
+	if (r->options.names)
+		error = name_recorder_kernel(r->options.names, sample->frames,
+					     sample->count - user->count);
+	if (error || !user->count)
+		return error;
 	if (r->options.names)
 		error = name_recorder_trace(r->options.names, sample->process->space, user);
 	return error ? error : jit_keeper_trace(r->keeper, sample->process, user, sample->time);

@@ -60,6 +60,10 @@ const struct name_stats *name_recorder_stats(const struct name_recorder *recorde
 int name_recorder_trace(struct name_recorder *recorder, struct bobbin_space *space,
 			const struct bobbin_trace *trace);
 
+/* Note frames of the kernel.  0, -ENOMEM. */
+int name_recorder_kernel(struct name_recorder *recorder, const struct bobbin_frame *frames,
+			 size_t count);
+
 /*
  * At the end: look the names up, and put the bytes to be kept in @ret, which is empty before.
  * 0, -ENOMEM.

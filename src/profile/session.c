@@ -107,6 +107,14 @@ static uint64_t recording_clock_day(const struct recording_clock *clock, uint64_
 	return time ? time + clock->offset : clock->start;
 }
 
+/* Whether the kernel that runs here is the one of the recording, where it was. */
+static bool is_of_this_boot(const struct recording_clock *clock)
+{
+	const uint64_t boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+
+	return clock->here && clock->known && clock->start + PATIENCE >= boot;
+}
+
 /* Kernel and user part. */
 #define MAX_FRAMES (2 * TRACE_CHAIN_MAX)
 
@@ -142,10 +150,15 @@ static int open_names(struct session *s, const struct symbolizer_options *option
 {
 	struct perf_span feature = perf_reader_feature(s->reader, RECORDED_NAMES_FEATURE);
 	struct recorded_names *kept = NULL;
+	int r;
 
 	s->names_error = recorded_names_open(perf_feature_bytes(feature), feature.offset,
 					     &s->names_damage, &kept);
-	return naming_open(options, s->unwinder, kept, &s->naming);
+	r = naming_open(options, s->unwinder, kept, &s->naming);
+	if (!r)
+		naming_kernel_is(s->naming,
+				 is_of_this_boot(&s->clock) ? KERNEL_HAS_RUN : KERNEL_IS_OTHER);
+	return r;
 }
 
 int session_open(const char *path, const struct session_options *options, struct bobbin_error *err,

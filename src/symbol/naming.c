@@ -300,6 +300,7 @@ struct naming {
 	struct code_labels labels;
 	struct recorded_names *kept; /* or NULL */
 	bool trusts_paths;           /* the user says where the files are */
+	enum naming_kernel kernel;
 	struct cached_name cache[1u << CACHE_BITS];
 	struct known_file *files;
 	size_t file_count, file_room;
@@ -605,11 +606,36 @@ static size_t file_symbols(struct naming *n, const struct file_place *at, const 
 	return slot->count;
 }
 
+void naming_kernel_is(struct naming *naming, enum naming_kernel kernel)
+{
+	naming->kernel = kernel;
+}
+
+static const struct bobbin_mapping kernel_mapping = {.path = NAMING_KERNEL};
+
+/* false: the recording has no names of it. */
+static bool name_kept_kernel(struct naming *n, struct named_frame *frame)
+{
+	const struct recorded_function *functions;
+	struct recorded_function kept;
+
+	if (!recorded_names_functions(n->kept, &kernel_mapping, &functions))
+		return false;
+	if (recorded_names_find(n->kept, &kernel_mapping, frame->pc, &kept))
+		note_loss(n, symbolizer_kernel_kept(n->symbolizer, kept.name, kept.address,
+						    frame->pc - kept.offset, &frame->symbol));
+	return true;
+}
+
 static size_t name_kernel(struct naming *n, struct named_frame *frame)
 {
 	frame->kind = FRAME_KERNEL;
-	frame->dso = "[kernel.kallsyms]";
+	frame->dso = NAMING_KERNEL;
+	if (name_kept_kernel(n, frame) || n->kernel == KERNEL_IS_OTHER)
+		return 1;
 	note_loss(n, symbolizer_kernel(n->symbolizer, frame->pc, &frame->symbol));
+	if (n->kernel == KERNEL_HAS_RUN && frame->symbol.name && naming_is_bpf(frame->symbol.name))
+		frame->symbol = (struct symbol){0};
 	return 1;
 }
 

@@ -6,6 +6,7 @@
 #define BOBBIN_SYMBOL_NAMING_H
 
 #include <bobbin/unwind.h>
+#include <string.h>
 
 #include "base/frame_kind.h"
 #include "symbol/symbolizer.h"
@@ -32,8 +33,24 @@ struct named_frame {
 /* How many functions one address may stand for. */
 #define NAMING_MAX_INLINES 32
 
+/* What the kernel is called among files. */
+#define NAMING_KERNEL "[kernel.kallsyms]"
+
 struct naming;
 struct recorded_names;
+
+/* Which kernel's functions are to be named; see naming_kernel_is(). */
+enum naming_kernel {
+	KERNEL_RUNS,     /* this one, now */
+	KERNEL_HAS_RUN,  /* this one, when its programs of BPF may have been others */
+	KERNEL_IS_OTHER, /* another one, or another boot of it */
+};
+
+/* Whether a name of kallsyms, "name [module]", is that of a program of BPF. */
+static inline bool naming_is_bpf(const char *listed)
+{
+	return strstr(listed, " [bpf]");
+}
 
 /*
  * Who reads files of processes, and whether servers are asked, is chosen here and not by @options.
@@ -44,6 +61,12 @@ struct recorded_names;
 int naming_open(const struct symbolizer_options *options, struct bobbin_unwinder *unwinder,
 		struct recorded_names *kept, struct naming **ret);
 void naming_close(struct naming *naming);
+
+/*
+ * From now on functions of the kernel are those of @kernel; KERNEL_RUNS before.  What a recording keeps
+ * of it comes first, and is all there is then.
+ */
+void naming_kernel_is(struct naming *naming, enum naming_kernel kernel);
 
 /* As symbolizer_start(). */
 void naming_start(struct naming *naming);

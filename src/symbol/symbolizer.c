@@ -433,18 +433,22 @@ static int kernel_name(struct names *names, const char *listed, struct name_pair
 	return names_keep(names, text, &ret->name);
 }
 
+static int read_kernel(struct symbolizer *s)
+{
+	int err = s->kernel_read ? 0 : kallsyms_read(s->options.kallsyms, &s->kernel);
+
+	s->kernel_read = !err;
+	return err;
+}
+
 int symbolizer_kernel(struct symbolizer *s, uint64_t address, struct symbol *ret)
 {
 	const struct interval *item;
 	struct name_pair name;
-	int err;
+	int err = read_kernel(s);
 
-	if (!s->kernel_read) {
-		err = kallsyms_read(s->options.kallsyms, &s->kernel);
-		if (err)
-			return err;
-		s->kernel_read = true;
-	}
+	if (err)
+		return err;
 	item = interval_map_find(&s->kernel.map, address);
 	if (!item)
 		return 0;
@@ -452,6 +456,29 @@ int symbolizer_kernel(struct symbolizer *s, uint64_t address, struct symbol *ret
 	if (err)
 		return err;
 	*ret = symbol_of(&name, item->start, item->size, address - item->start);
+	return 1;
+}
+
+const char *symbolizer_kernel_listed(struct symbolizer *s, uint64_t address, uint64_t *start)
+{
+	const struct interval *item = read_kernel(s) ? NULL
+						     : interval_map_find(&s->kernel.map, address);
+
+	if (!item)
+		return NULL;
+	*start = item->start;
+	return symlist_name(&s->kernel, item);
+}
+
+int symbolizer_kernel_kept(struct symbolizer *s, const char *listed, uint64_t start,
+			   uint64_t offset, struct symbol *ret)
+{
+	struct name_pair name;
+	int err = kernel_name(&s->context.names, listed, &name);
+
+	if (err)
+		return err;
+	*ret = symbol_of(&name, start, 0, offset);
 	return 1;
 }
 

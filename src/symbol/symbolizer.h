@@ -105,6 +105,16 @@ void symbolizer_expect(struct symbolizer *s, unsigned int id, const struct offse
 int symbolizer_kernel(struct symbolizer *s, uint64_t address, struct symbol *ret);
 
 /*
+ * Likewise, as kallsyms has it, and where it starts; valid as long as @s.  NULL: there is none, or no
+ * memory.
+ */
+const char *symbolizer_kernel_listed(struct symbolizer *s, uint64_t address, uint64_t *start);
+
+/* The symbol of such a text, which a recording has kept.  1 or -ENOMEM. */
+int symbolizer_kernel_kept(struct symbolizer *s, const char *listed, uint64_t start,
+			   uint64_t offset, struct symbol *ret);
+
+/*
  * The JIT-compiled function at @address of process @pid by its perf map,
  * /tmp/perf-PID.map ("START SIZE name" lines), read again when it changed; or by that at @path,
  * if it is not NULL.  @is_there: whether there is such a file.

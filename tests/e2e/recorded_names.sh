@@ -35,6 +35,37 @@ it_does_not_use_another_program_at_the_same_path() {
 	stacks --no-demangle | none in_child
 }
 
+# kernel_names: what script calls the frames of the kernel
+kernel_names() {
+	"$bobbin" script -q -F ip,sym -i "$1" | awk '$1 ~ /^ffffffff/ { print $2 }'
+}
+
+# What runs on a machine of another name has another kernel, as far as anybody knows.
+on_another_machine() {
+	unshare -u sh -c 'hostname another && exec "$@"' sh "$@"
+}
+
+it_names_the_kernel_that_was_recorded() {
+	needs_root
+	needs unshare hostname
+	[ "$(uname -m)" = x86_64 ] || skip 'addresses of x86-64'
+	recorded
+	kernel_names perf.data >here
+	on_another_machine "$bobbin" script -q -F ip,sym | awk '$1 ~ /^ffffffff/ { print $2 }' >there
+	cmp here there
+	grep -v '^bpf_prog' here | mostly 99 '^[^[]'
+}
+
+it_names_no_kernel_that_was_not_recorded() {
+	needs_root
+	needs unshare hostname
+	[ "$(uname -m)" = x86_64 ] || skip 'addresses of x86-64'
+	recorded --no-names
+	kernel_names perf.data | mostly 99 '^[^[]'
+	on_another_machine "$bobbin" script -q -F ip,sym >there
+	awk '$1 ~ /^ffffffff/ { print $2 }' there | mostly 100 '^\[unknown\]$'
+}
+
 it_names_a_program_without_symbols() {
 	cp "$(program chain)" chain
 	strip chain
