@@ -12,7 +12,7 @@ static void put_escape(FILE *out, int32_t c)
 	fprintf(out, "\\u%04" PRIx32, (uint32_t)c);
 }
 
-static void put_text(FILE *out, const char *text)
+static void put_text(FILE *out, const char *text, bool shown)
 {
 	putc('"', out);
 	while (*text) {
@@ -21,6 +21,8 @@ static void put_text(FILE *out, const char *text)
 
 		if (c < 0)
 			put_escape(out, REPLACEMENT);
+		else if (safe_text_is_control(c) && shown)
+			continue;
 		else if (safe_text_is_control(c))
 			put_escape(out, c);
 		else if (c == '"' || c == '\\')
@@ -37,7 +39,7 @@ static void begin_value(struct json_output *json, const char *key)
 	if (json->follows)
 		fputs(key ? ", " : ",", json->out);
 	if (key) {
-		put_text(json->out, key);
+		put_text(json->out, key, false);
 		fputs(": ", json->out);
 	}
 	json->follows = true;
@@ -86,7 +88,13 @@ void json_array_end(struct json_output *json)
 void json_string(struct json_output *json, const char *key, const char *text)
 {
 	begin_value(json, key);
-	put_text(json->out, text);
+	put_text(json->out, text, false);
+}
+
+void json_shown(struct json_output *json, const char *key, const char *text)
+{
+	begin_value(json, key);
+	put_text(json->out, text, true);
 }
 
 void json_number(struct json_output *json, const char *key, int64_t value)
@@ -99,6 +107,12 @@ void json_unsigned(struct json_output *json, const char *key, uint64_t value)
 {
 	begin_value(json, key);
 	fprintf(json->out, "%" PRIu64, value);
+}
+
+void json_thousandths(struct json_output *json, const char *key, uint64_t value)
+{
+	begin_value(json, key);
+	fprintf(json->out, "%" PRIu64 ".%03" PRIu64, value / 1000, value % 1000);
 }
 
 void json_address(struct json_output *json, const char *key, uint64_t value)

@@ -48,8 +48,12 @@ void json_array_end(struct json_output *json);
 
 /* Valid JSON whatever the text holds: bytes that are no UTF-8 become U+FFFD. */
 void json_string(struct json_output *json, const char *key, const char *text);
+/* The same of what is shown of the text: without the characters that safe_text.h leaves out. */
+void json_shown(struct json_output *json, const char *key, const char *text);
 void json_number(struct json_output *json, const char *key, int64_t value);
 void json_unsigned(struct json_output *json, const char *key, uint64_t value);
+/* Thousandths: 1234 as 1.234. */
+void json_thousandths(struct json_output *json, const char *key, uint64_t value);
 /* An address, as the string "0x…": many readers keep 53 bits of a number only. */
 void json_address(struct json_output *json, const char *key, uint64_t value);
 void json_bool(struct json_output *json, const char *key, bool value);

@@ -90,6 +90,25 @@ static void bytes_that_are_not_utf8_are_replaced(void **state)
 	assert_text("\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"");
 }
 
+static void what_is_shown_has_no_controls(void **state)
+{
+	struct document d;
+	struct json_output json = begin(&d);
+
+	json_shown(&json, NULL, "a\033[7m\n\"b\"\xff");
+	assert_document(&d, "\"a[7m\\\"b\\\"\\ufffd\"");
+}
+
+static void thousandths_have_three_digits(void **state)
+{
+	struct document d;
+	struct json_output json = begin(&d);
+
+	json_thousandths(&json, NULL, UINT64_MAX);
+	json_thousandths(&json, NULL, 7);
+	assert_document(&d, "18446744073709551.615,0.007");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +116,8 @@ int main(void)
 		cmocka_unit_test(objects_of_an_array_start_a_line_each),
 		cmocka_unit_test(text_that_commands_is_escaped),
 		cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
+		cmocka_unit_test(what_is_shown_has_no_controls),
+		cmocka_unit_test(thousandths_have_three_digits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
