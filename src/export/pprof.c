@@ -134,19 +134,10 @@ static void put_event(struct pprof *w, struct name_pool *pool, size_t i)
 	put(w, &message);
 }
 
-/* What is shown at first: the first event that has samples. */
-static const struct profile_event *main_event(const struct profile *p)
-{
-	for (size_t i = 0; i < p->event_count; i++)
-		if (p->events[i].samples)
-			return &p->events[i];
-	return p->events;
-}
-
 static void put_head(struct pprof *w, struct name_pool *pool)
 {
 	const struct profile *p = w->profile;
-	const struct profile_event *event = main_event(p);
+	const struct profile_event *event = &p->events[profile_main_event(p)];
 	ValueType period = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
 	Message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 

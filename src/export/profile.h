@@ -183,6 +183,15 @@ static inline const char *profile_reason(bool traced, uint8_t reason)
 	return traced ? bobbin_reason_name((enum bobbin_reason)reason) : NULL;
 }
 
+/* What viewers show at first: the number of the first event that has samples, or 0. */
+static inline uint32_t profile_main_event(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->event_count; i++)
+		if (profile->events[i].samples)
+			return (uint32_t)i;
+	return 0;
+}
+
 /*
  * Sources of rules by their names, ".eh_frame, code", in @text, which is cut where it is full.  The
  * result is @text.
