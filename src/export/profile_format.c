@@ -10,6 +10,7 @@ static const struct profile_format formats[] = {
 	{"pprof", {".pb.gz", ".pprof"}, .binary = true, .zipped = true, .write = pprof_write},
 	{"callgrind", {".callgrind"}, .write = callgrind_write},
 	{"speedscope", {".speedscope.json"}, .timed = true, .write = speedscope_write},
+	{"chrome", {".trace.json"}, .timed = true, .write = chrome_trace_write},
 };
 
 const struct profile_format *profile_format_find(const char *name)

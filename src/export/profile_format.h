@@ -42,5 +42,6 @@ FILE *gzip_stream(FILE *out);
 int pprof_write(const struct profile *profile, FILE *out);
 int callgrind_write(const struct profile *profile, FILE *out);
 int speedscope_write(const struct profile *profile, FILE *out);
+int chrome_trace_write(const struct profile *profile, FILE *out);
 
 #endif
