@@ -6,6 +6,7 @@
 #include "export/safe_text.h"
 
 #define REPLACEMENT 0xfffd
+#define NS_PER_MS 1000000
 
 static void put_escape(FILE *out, int32_t c)
 {
@@ -113,6 +114,20 @@ void json_thousandths(struct json_output *json, const char *key, uint64_t value)
 {
 	begin_value(json, key);
 	fprintf(json->out, "%" PRIu64 ".%03" PRIu64, value / 1000, value % 1000);
+}
+
+void json_milliseconds(struct json_output *json, const char *key, uint64_t nanoseconds)
+{
+	uint64_t rest = nanoseconds % NS_PER_MS;
+	int places = 6;
+
+	begin_value(json, key);
+	fprintf(json->out, "%" PRIu64, nanoseconds / NS_PER_MS);
+	if (!rest)
+		return;
+	for (; rest % 10 == 0; rest /= 10)
+		places--;
+	fprintf(json->out, ".%0*" PRIu64, places, rest);
 }
 
 void json_address(struct json_output *json, const char *key, uint64_t value)

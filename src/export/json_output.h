@@ -54,6 +54,8 @@ void json_number(struct json_output *json, const char *key, int64_t value);
 void json_unsigned(struct json_output *json, const char *key, uint64_t value);
 /* Thousandths: 1234 as 1.234. */
 void json_thousandths(struct json_output *json, const char *key, uint64_t value);
+/* Nanoseconds, as milliseconds with as many decimal places as it takes. */
+void json_milliseconds(struct json_output *json, const char *key, uint64_t nanoseconds);
 /* An address, as the string "0x…": many readers keep 53 bits of a number only. */
 void json_address(struct json_output *json, const char *key, uint64_t value);
 void json_bool(struct json_output *json, const char *key, bool value);
