@@ -11,6 +11,7 @@ static const struct profile_format formats[] = {
 	{"callgrind", {".callgrind"}, .write = callgrind_write},
 	{"speedscope", {".speedscope.json"}, .timed = true, .write = speedscope_write},
 	{"chrome", {".trace.json"}, .timed = true, .write = chrome_trace_write},
+	{"firefox", {".profile.json", ".firefox.json"}, .timed = true, .write = firefox_write},
 };
 
 const struct profile_format *profile_format_find(const char *name)

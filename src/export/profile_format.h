@@ -43,5 +43,6 @@ int pprof_write(const struct profile *profile, FILE *out);
 int callgrind_write(const struct profile *profile, FILE *out);
 int speedscope_write(const struct profile *profile, FILE *out);
 int chrome_trace_write(const struct profile *profile, FILE *out);
+int firefox_write(const struct profile *profile, FILE *out);
 
 #endif

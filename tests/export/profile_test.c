@@ -213,6 +213,9 @@ static void formats_are_known_by_files_names(void **state)
 	assert_string_equal(profile_format_of_file("a.pb.gz")->name, "pprof");
 	assert_string_equal(profile_format_of_file("/x/a.callgrind.gz")->name, "callgrind");
 	assert_string_equal(profile_format_of_file("/x/callgrind.out.5")->name, "callgrind");
+	assert_string_equal(profile_format_of_file("a.profile.json.gz")->name, "firefox");
+	assert_string_equal(profile_format_of_file("a.firefox.json")->name, "firefox");
+	assert_null(profile_format_of_file("profile.json"));
 	assert_null(profile_format_of_file("pprof"));
 	assert_null(profile_format_of_file(".pprof"));
 	assert_null(profile_format_of_file("callgrind.out.d/file"));
