@@ -234,7 +234,7 @@ static void begin_sample(struct chrome_trace *w, const struct profile_sample *sa
 	json_object(&w->json, NULL);
 	json_number(&w->json, "pid", t->pid);
 	json_number(&w->json, "tid", lane_number(w, t, sample->event));
-	json_thousandths(&w->json, "ts", time);
+	json_decimal(&w->json, "ts", time, NS_AS_US);
 }
 
 static void write_gap(struct chrome_trace *w, const struct profile_sample *sample, uint64_t time)

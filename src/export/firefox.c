@@ -183,7 +183,7 @@ static void put_thread(struct firefox *w, uint64_t count, bool is_first)
 	json_object(&w->json, NULL);
 	put_thread_names(w, is_first);
 	put_process(w, t->pid, process_name(w), is_first && t->tid == t->pid);
-	json_milliseconds(&w->json, "registerTime", first_time(w));
+	json_decimal(&w->json, "registerTime", first_time(w), NS_AS_MS);
 	firefox_put_samples(w, count);
 	firefox_put_markers(w);
 	json_object_end(&w->json);
@@ -277,8 +277,8 @@ static void put_meta(struct firefox *w)
 	json_string(json, "importedFrom", PROFILE_CREATOR);
 	json_unsigned(json, "version", GECKO_VERSION);
 	json_unsigned(json, "preprocessedProfileVersion", FORMAT_VERSION);
-	json_milliseconds(json, "interval", interval(w->profile));
-	json_milliseconds(json, "startTime", w->profile->start);
+	json_decimal(json, "interval", interval(w->profile), NS_AS_MS);
+	json_decimal(json, "startTime", w->profile->start, NS_AS_MS);
 	json_unsigned(json, "processType", 0);
 	json_unsigned(json, "stackwalk", 1);
 	json_bool(json, "debug", false);

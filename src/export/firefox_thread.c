@@ -58,7 +58,7 @@ static void put_times(struct firefox *w)
 		/* in a recording that is out of order, time stands still */
 		const uint64_t time = sample.time > before ? sample.time : before;
 
-		json_milliseconds(&w->json, NULL, time - before);
+		json_decimal(&w->json, NULL, time - before, NS_AS_MS);
 		before = time;
 	}
 	json_array_end(&w->json);
@@ -73,7 +73,7 @@ static void put_weights(struct firefox *w)
 	json_array(&w->json, "weight");
 	while (next_sample(w, &sample))
 		if (time)
-			json_milliseconds(&w->json, NULL, sample.weight);
+			json_decimal(&w->json, NULL, sample.weight, NS_AS_MS);
 		else
 			json_unsigned(&w->json, NULL, sample.weight);
 	json_array_end(&w->json);
@@ -171,12 +171,12 @@ static void put_marker_name(struct firefox *w, const struct marker *m)
 
 static void put_marker_start(struct firefox *w, const struct marker *m)
 {
-	json_milliseconds(&w->json, NULL, m->start - w->profile->first);
+	json_decimal(&w->json, NULL, m->start - w->profile->first, NS_AS_MS);
 }
 
 static void put_marker_end(struct firefox *w, const struct marker *m)
 {
-	json_milliseconds(&w->json, NULL, m->end - w->profile->first);
+	json_decimal(&w->json, NULL, m->end - w->profile->first, NS_AS_MS);
 }
 
 static void put_marker_phase(struct firefox *w, const struct marker *m)

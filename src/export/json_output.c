@@ -110,24 +110,20 @@ void json_unsigned(struct json_output *json, const char *key, uint64_t value)
 	fprintf(json->out, "%" PRIu64, value);
 }
 
-void json_thousandths(struct json_output *json, const char *key, uint64_t value)
+void json_decimal(struct json_output *json, const char *key, uint64_t value, unsigned int places)
 {
-	begin_value(json, key);
-	fprintf(json->out, "%" PRIu64 ".%03" PRIu64, value / 1000, value % 1000);
-}
+	uint64_t one = 1, rest;
 
-void json_milliseconds(struct json_output *json, const char *key, uint64_t nanoseconds)
-{
-	uint64_t rest = nanoseconds % NS_PER_MS;
-	int places = 6;
-
+	for (unsigned int i = 0; i < places; i++)
+		one *= 10;
+	rest = value % one;
 	begin_value(json, key);
-	fprintf(json->out, "%" PRIu64, nanoseconds / NS_PER_MS);
+	fprintf(json->out, "%" PRIu64, value / one);
 	if (!rest)
 		return;
 	for (; rest % 10 == 0; rest /= 10)
 		places--;
-	fprintf(json->out, ".%0*" PRIu64, places, rest);
+	fprintf(json->out, ".%0*" PRIu64, (int)places, rest);
 }
 
 void json_address(struct json_output *json, const char *key, uint64_t value)

@@ -52,10 +52,12 @@ void json_string(struct json_output *json, const char *key, const char *text);
 void json_shown(struct json_output *json, const char *key, const char *text);
 void json_number(struct json_output *json, const char *key, int64_t value);
 void json_unsigned(struct json_output *json, const char *key, uint64_t value);
-/* Thousandths: 1234 as 1.234. */
-void json_thousandths(struct json_output *json, const char *key, uint64_t value);
-/* Nanoseconds, as milliseconds with as many decimal places as it takes. */
-void json_milliseconds(struct json_output *json, const char *key, uint64_t nanoseconds);
+/* Places of nanoseconds that are written as microseconds, as milliseconds. */
+#define NS_AS_US 3
+#define NS_AS_MS 6
+
+/* With a point before the last @places digits, at most 18; zeros at the end are left out. */
+void json_decimal(struct json_output *json, const char *key, uint64_t value, unsigned int places);
 /* An address, as the string "0x…": many readers keep 53 bits of a number only. */
 void json_address(struct json_output *json, const char *key, uint64_t value);
 void json_bool(struct json_output *json, const char *key, bool value);

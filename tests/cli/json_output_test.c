@@ -99,14 +99,18 @@ static void what_is_shown_has_no_controls(void **state)
 	assert_document(&d, "\"a[7m\\\"b\\\"\\ufffd\"");
 }
 
-static void thousandths_have_three_digits(void **state)
+static void decimals_have_as_many_places_as_they_need(void **state)
 {
 	struct document d;
 	struct json_output json = begin(&d);
 
-	json_thousandths(&json, NULL, UINT64_MAX);
-	json_thousandths(&json, NULL, 7);
-	assert_document(&d, "18446744073709551.615,0.007");
+	json_decimal(&json, NULL, UINT64_MAX, 3);
+	json_decimal(&json, NULL, 7, 3);
+	json_decimal(&json, NULL, 1500000, 6);
+	json_decimal(&json, NULL, 2000000, 6);
+	json_decimal(&json, NULL, 0, 6);
+	json_decimal(&json, NULL, 12, 0);
+	assert_document(&d, "18446744073709551.615,0.007,1.5,2,0,12");
 }
 
 int main(void)
@@ -117,7 +121,7 @@ int main(void)
 		cmocka_unit_test(text_that_commands_is_escaped),
 		cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
 		cmocka_unit_test(what_is_shown_has_no_controls),
-		cmocka_unit_test(thousandths_have_three_digits),
+		cmocka_unit_test(decimals_have_as_many_places_as_they_need),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 # is_valid FILE: by speedscope's schema, and of each sample there is all
 is_valid() {
-	python3 - "$1" "$sources/../../build/viewers/speedscope/dist/release/file-format-schema.json" <<-'END'
+	python3 - "$1" "$sources/../../build/viewers/speedscope/node_modules/speedscope/dist/release/file-format-schema.json" <<-'END'
 		import json, os, sys
 		told = json.load(open(sys.argv[1], encoding="utf-8"))
 		frames, walks = told["shared"]["frames"], told["walks"]

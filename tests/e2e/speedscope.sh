@@ -6,7 +6,7 @@
 # speedscope FILE [PATTERN]: what speedscope_reader.js prints, in ./view
 speedscope() {
 	needs node
-	for script in "$sources"/../../build/viewers/speedscope/dist/release/speedscope-*.js; do
+	for script in "$sources"/../../build/viewers/speedscope/node_modules/speedscope/dist/release/speedscope-*.js; do
 		[ -e "$script" ] || skip "no speedscope in build/viewers"
 		timeout 120 node "$sources/speedscope_reader.js" "$script" "$@" >view 2>err ||
 			fail "speedscope: $(cat err)"
