@@ -15,6 +15,7 @@
 #include "export/pprof.pb-c.h"
 #include "export/profile_format.h"
 #include "export/safe_text.h"
+#include "export/text_table.h"
 
 /* Labels of a sample: comm, pid, tid, stack_end, unwound_by. */
 #define LABELS 5
@@ -28,8 +29,7 @@ typedef Perftools__Profiles__ValueType ValueType;
 /**
  * struct pprof - a profile that is being written
  * @profile: which one; @out: where
- * @strings: by their numbers; the profile's, or literals
- * @index: finds them
+ * @strings: the profile's, literals, and others
  * @values: two for each event, all zero between two samples
  * @stack, @lines: of the element that is written
  */
@@ -37,9 +37,7 @@ struct pprof {
 	ProtobufCBuffer buffer;
 	const struct profile *profile;
 	FILE *out;
-	const char **strings;
-	size_t string_count, string_room;
-	struct hash_index index;
+	struct text_table strings;
 	int64_t *values;
 	uint64_t *stack;
 	size_t stack_room;
@@ -63,45 +61,33 @@ static void put(struct pprof *w, const Message *message)
 /* The number of a string that is one of the profile's, or a literal. */
 static int64_t string(struct pprof *w, const char *text)
 {
-	const uint64_t hash = hash_bytes(text, strlen(text), w->profile->names.seed);
-	size_t at = 0;
-	uint32_t id;
-	int r;
+	uint32_t id = 0;
+	int r = text_table_number(&w->strings, text, &id);
 
-	while (hash_index_next(&w->index, hash, &at, &id))
-		if (w->strings[id] == text || !strcmp(w->strings[id], text))
-			return id;
-	r = hash_index_push(&w->index, hash, w->strings, w->string_count, w->string_room, text);
-	if (!r)
-		return (int64_t)w->string_count - 1;
-	w->error = r;
-	return 0;
+	if (r)
+		w->error = r;
+	return id;
 }
 
 /* One that does not live as long as the writer. */
-static int64_t passing_string(struct pprof *w, struct name_pool *pool, const char *text)
+static int64_t passing_string(struct pprof *w, const char *text)
 {
 	const char *own = "";
-	int r = name_pool_intern(pool, text, &own);
+	int r = text_table_keep(&w->strings, text, &own);
 
 	if (r)
 		w->error = r;
 	return string(w, own);
 }
 
-static bool is_clock(const struct profile_event *event)
-{
-	return !strcmp(event->name, "cpu-clock") || !strcmp(event->name, "task-clock");
-}
-
 /* As viewers know it. */
 static const char *type_of(const struct profile_event *event)
 {
-	return is_clock(event) ? "cpu" : event->name;
+	return profile_is_clock(event) ? "cpu" : event->name;
 }
 
 /* "samples", or of further events "EVENT samples". */
-static int64_t samples_type(struct pprof *w, struct name_pool *pool, size_t event)
+static int64_t samples_type(struct pprof *w, size_t event)
 {
 	char *text;
 	int64_t id;
@@ -112,12 +98,12 @@ static int64_t samples_type(struct pprof *w, struct name_pool *pool, size_t even
 		w->error = -ENOMEM;
 		return 0;
 	}
-	id = passing_string(w, pool, text);
+	id = passing_string(w, text);
 	free(text);
 	return id;
 }
 
-static void put_event(struct pprof *w, struct name_pool *pool, size_t i)
+static void put_event(struct pprof *w, size_t i)
 {
 	const struct profile_event *event = &w->profile->events[i];
 	ValueType samples = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
@@ -125,7 +111,7 @@ static void put_event(struct pprof *w, struct name_pool *pool, size_t i)
 	ValueType *both[] = {&samples, &weight};
 	Message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 
-	samples.type = samples_type(w, pool, i);
+	samples.type = samples_type(w, i);
 	samples.unit = string(w, "count");
 	weight.type = string(w, type_of(event));
 	weight.unit = string(w, event->unit);
@@ -134,7 +120,7 @@ static void put_event(struct pprof *w, struct name_pool *pool, size_t i)
 	put(w, &message);
 }
 
-static void put_head(struct pprof *w, struct name_pool *pool)
+static void put_head(struct pprof *w)
 {
 	const struct profile *p = w->profile;
 	const struct profile_event *event = &p->events[profile_main_event(p)];
@@ -142,7 +128,7 @@ static void put_head(struct pprof *w, struct name_pool *pool)
 	Message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 
 	for (size_t i = 0; i < p->event_count; i++)
-		put_event(w, pool, i);
+		put_event(w, i);
 	period.type = string(w, type_of(event));
 	period.unit = string(w, event->unit);
 	message.time_nanos = (int64_t)p->start;
@@ -154,7 +140,7 @@ static void put_head(struct pprof *w, struct name_pool *pool)
 }
 
 /* Numbers of things are one more than ours: 0 stands for none. */
-static void put_mapping(struct pprof *w, struct name_pool *pool, size_t i)
+static void put_mapping(struct pprof *w, size_t i)
 {
 	const struct profile_mapping *m = &w->profile->mappings[i];
 	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *list = &mapping;
@@ -168,7 +154,7 @@ static void put_mapping(struct pprof *w, struct name_pool *pool, size_t i)
 	mapping.memory_limit = m->end;
 	mapping.file_offset = m->offset;
 	mapping.filename = string(w, m->path);
-	mapping.build_id = passing_string(w, pool, id);
+	mapping.build_id = passing_string(w, id);
 	/* all names that are known are here: who reads them need not look for more */
 	mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers =
 		mapping.has_inline_frames = true;
@@ -260,8 +246,7 @@ static void text_label(struct pprof *w, const char *key, int64_t text, Label *re
 }
 
 /* How many there are. */
-static size_t take_labels(struct pprof *w, struct name_pool *pool, const struct profile_total *t,
-			  Label labels[LABELS])
+static size_t take_labels(struct pprof *w, const struct profile_total *t, Label labels[LABELS])
 {
 	const struct profile_thread *thread = &w->profile->threads[t->thread];
 	const char *reason = profile_reason(t->traced, t->reason);
@@ -275,13 +260,12 @@ static size_t take_labels(struct pprof *w, struct name_pool *pool, const struct 
 		text_label(w, "stack_end", string(w, reason), &labels[count++]);
 	if (t->sources)
 		text_label(w, "unwound_by",
-			   passing_string(w, pool,
-					  profile_sources(t->sources, sources, sizeof(sources))),
+			   passing_string(w, profile_sources(t->sources, sources, sizeof(sources))),
 			   &labels[count++]);
 	return count;
 }
 
-static void put_total(struct pprof *w, struct name_pool *pool, const struct profile_total *t)
+static void put_total(struct pprof *w, const struct profile_total *t)
 {
 	Perftools__Profiles__Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *list = &sample;
 	Message message = PERFTOOLS__PROFILES__PROFILE__INIT;
@@ -290,7 +274,7 @@ static void put_total(struct pprof *w, struct name_pool *pool, const struct prof
 
 	sample.n_location_id = take_stack(w, t->stack);
 	sample.location_id = w->stack;
-	sample.n_label = take_labels(w, pool, t, labels);
+	sample.n_label = take_labels(w, t, labels);
 	sample.label = label_list;
 	for (size_t i = 0; i < sample.n_label; i++)
 		label_list[i] = &labels[i];
@@ -320,38 +304,34 @@ static void put_string(struct pprof *w, const char *text)
 	free(clean);
 }
 
-static void put_all(struct pprof *w, struct name_pool *pool)
+static void put_all(struct pprof *w)
 {
 	const struct profile *p = w->profile;
 
-	/* its number must be 0 */
-	string(w, "");
-	put_head(w, pool);
+	put_head(w);
 	for (size_t i = 0; i < p->mapping_count; i++)
-		put_mapping(w, pool, i);
+		put_mapping(w, i);
 	for (size_t i = 0; i < p->function_count; i++)
 		put_function(w, i);
 	for (size_t i = 0; i < p->location_count; i++)
 		put_location(w, i);
 	for (size_t i = 0; i < p->total_count; i++)
-		put_total(w, pool, &p->totals[i]);
-	for (size_t i = 0; i < w->string_count; i++)
-		put_string(w, w->strings[i]);
+		put_total(w, &p->totals[i]);
+	for (size_t i = 0; i < w->strings.count; i++)
+		put_string(w, w->strings.texts[i]);
 }
 
 int pprof_write(const struct profile *profile, FILE *out)
 {
 	struct pprof w = {.buffer = {.append = append}, .profile = profile, .out = out};
-	struct name_pool pool;
 
 	w.values = calloc(2 * profile->event_count + 1, sizeof(*w.values));
 	if (!w.values)
 		return -ENOMEM;
-	name_pool_init(&pool);
-	put_all(&w, &pool);
-	name_pool_fini(&pool);
-	hash_index_fini(&w.index);
-	free(w.strings);
+	w.error = text_table_init(&w.strings);
+	if (!w.error)
+		put_all(&w);
+	text_table_fini(&w.strings);
 	free(w.values);
 	free(w.stack);
 	free(w.lines);

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/frame_kind.h"
 #include "base/hash_index.h"
@@ -176,6 +177,12 @@ struct profile_samples {
 
 /* The next sample of a thread, in order.  1; 0 at the end; or the errno of reading it. */
 int profile_samples_next(struct profile_samples *samples, const struct profile_sample **ret);
+
+/* An event that says how long CPUs have worked. */
+static inline bool profile_is_clock(const struct profile_event *event)
+{
+	return !strcmp(event->name, "cpu-clock") || !strcmp(event->name, "task-clock");
+}
 
 /* The words in which formats say why a stack ended: "OUTERMOST", or NULL if that is not known. */
 static inline const char *profile_reason(bool traced, uint8_t reason)
