@@ -10,6 +10,8 @@
 #include "base/memory_origin.h"
 #include "base/vector.h"
 #include "cli/named_stack.h"
+#include "profile/perf_format.h"
+#include "profile/perf_reader.h"
 #include "profile/process_table.h"
 #include "profile/recorder.h"
 #include "symbol/naming.h"
@@ -102,6 +104,16 @@ static int add_events(struct profile_builder *b)
 	return r;
 }
 
+static int add_host(struct profile_builder *b)
+{
+	const struct perf_reader *reader = session_reader(b->session);
+	const char *host;
+
+	if (perf_feature_string(perf_reader_feature(reader, PERF_FILE_HOSTNAME), &host))
+		return 0;
+	return profile_set_host(b->profile, host);
+}
+
 int profile_builder_open(struct session *session, bool timed, struct profile_builder **ret)
 {
 	struct profile_builder *b = calloc(1, sizeof(*b));
@@ -114,6 +126,8 @@ int profile_builder_open(struct session *session, bool timed, struct profile_bui
 	r = profile_open(timed, &b->profile);
 	if (!r)
 		r = add_events(b);
+	if (!r)
+		r = add_host(b);
 	if (r)
 		profile_builder_close(b);
 	else

@@ -80,6 +80,11 @@ int profile_event(struct profile *profile, const struct profile_event *event, ui
 	return r;
 }
 
+int profile_set_host(struct profile *profile, const char *host)
+{
+	return name_pool_intern(&profile->names, host, &profile->host);
+}
+
 int profile_thread(struct profile *profile, int pid, int tid, const char *comm, uint32_t *ret)
 {
 	struct profile_thread own = {.pid = pid, .tid = tid, .comm = comm};

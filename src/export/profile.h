@@ -118,6 +118,7 @@ struct sample_spool;
  * struct profile - all of it; writers read it, profile_*() below change it
  * @start: the time of day of the first sample, in nanoseconds; 0: it is not known
  * @first, @last: times of samples
+ * @host: the machine's name, or NULL
  */
 struct profile {
 	struct profile_event *events;
@@ -131,6 +132,7 @@ struct profile {
 	size_t event_count, thread_count, mapping_count, function_count, line_count, location_count,
 		stack_count, total_count;
 	uint64_t start, first, last;
+	const char *host;
 	/* what finds them, and more room; for profile.c */
 	size_t event_room, thread_room, mapping_room, function_room, line_room, location_room,
 		stack_room, total_room;
@@ -155,6 +157,9 @@ int profile_function(struct profile *profile, const struct profile_function *fun
 		     uint32_t *ret);
 int profile_location(struct profile *profile, uint64_t address, uint32_t mapping,
 		     const struct profile_line *lines, uint32_t line_count, uint32_t *ret);
+
+/* Where it was recorded.  0 or -ENOMEM. */
+int profile_set_host(struct profile *profile, const char *host);
 
 /* The stack of a frame at @location that @caller has called.  Events are new each time. */
 int profile_stack(struct profile *profile, uint32_t caller, uint32_t location, uint32_t *ret);
