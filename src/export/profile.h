@@ -183,10 +183,13 @@ struct profile_samples {
 /* The next sample of a thread, in order.  1; 0 at the end; or the errno of reading it. */
 int profile_samples_next(struct profile_samples *samples, const struct profile_sample **ret);
 
-/* An event that says how long CPUs have worked. */
+/* An event that says how long CPUs have worked: "cpu-clock", "task-clock:u". */
 static inline bool profile_is_clock(const struct profile_event *event)
 {
-	return !strcmp(event->name, "cpu-clock") || !strcmp(event->name, "task-clock");
+	const size_t length = strcspn(event->name, ":");
+
+	return (length == strlen("cpu-clock") && !memcmp(event->name, "cpu-clock", length)) ||
+	       (length == strlen("task-clock") && !memcmp(event->name, "task-clock", length));
 }
 
 /* The words in which formats say why a stack ended: "OUTERMOST", or NULL if that is not known. */
