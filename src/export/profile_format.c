@@ -12,6 +12,7 @@ static const struct profile_format formats[] = {
 	{"speedscope", {".speedscope.json"}, .timed = true, .write = speedscope_write},
 	{"chrome", {".trace.json"}, .timed = true, .write = chrome_trace_write},
 	{"firefox", {".profile.json", ".firefox.json"}, .timed = true, .write = firefox_write},
+	{"otlp", {".otlp", ".otlp.pb"}, .binary = true, .write = otlp_write},
 };
 
 const struct profile_format *profile_format_find(const char *name)
@@ -37,23 +38,40 @@ static bool is_callgrinds(const char *path)
 	return !strncmp(slash ? slash + 1 : path, "callgrind.out", strlen("callgrind.out"));
 }
 
-static bool is_named(const struct profile_format *format, const char *path)
+/* The length of the format's longest suffix that the name has, or 0: ".otlp.pb.gz" is no ".pb.gz". */
+static size_t named(const struct profile_format *format, const char *path)
 {
 	const size_t length = strlen(path);
 	const size_t plain = ends_in(path, length, ".gz") ? length - strlen(".gz") : length;
+	size_t longest = 0;
 
-	for (const char *const *suffix = format->suffixes; *suffix; suffix++)
-		if (ends_in(path, length, *suffix) || ends_in(path, plain, *suffix))
-			return true;
-	return false;
+	for (const char *const *suffix = format->suffixes; *suffix; suffix++) {
+		size_t size = 0;
+
+		if (ends_in(path, length, *suffix))
+			size = strlen(*suffix);
+		else if (ends_in(path, plain, *suffix))
+			size = strlen(*suffix) + length - plain;
+		if (size > longest)
+			longest = size;
+	}
+	return longest;
 }
 
 const struct profile_format *profile_format_of_file(const char *path)
 {
-	for (size_t i = 0; i < FORMATS; i++)
-		if (is_named(&formats[i], path))
-			return &formats[i];
-	return is_callgrinds(path) ? profile_format_find("callgrind") : NULL;
+	const struct profile_format *best = NULL;
+	size_t longest = 0;
+
+	for (size_t i = 0; i < FORMATS; i++) {
+		const size_t length = named(&formats[i], path);
+
+		if (length > longest) {
+			longest = length;
+			best = &formats[i];
+		}
+	}
+	return best || !is_callgrinds(path) ? best : profile_format_find("callgrind");
 }
 
 const char *profile_format_names(void)

@@ -44,5 +44,6 @@ int callgrind_write(const struct profile *profile, FILE *out);
 int speedscope_write(const struct profile *profile, FILE *out);
 int chrome_trace_write(const struct profile *profile, FILE *out);
 int firefox_write(const struct profile *profile, FILE *out);
+int otlp_write(const struct profile *profile, FILE *out);
 
 #endif

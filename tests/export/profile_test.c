@@ -216,6 +216,10 @@ static void formats_are_known_by_files_names(void **state)
 	assert_string_equal(profile_format_of_file("a.profile.json.gz")->name, "firefox");
 	assert_string_equal(profile_format_of_file("a.firefox.json")->name, "firefox");
 	assert_null(profile_format_of_file("profile.json"));
+	assert_string_equal(profile_format_of_file("a.otlp")->name, "otlp");
+	assert_string_equal(profile_format_of_file("a.otlp.pb")->name, "otlp");
+	/* one is the end of the other */
+	assert_string_equal(profile_format_of_file("a.otlp.pb.gz")->name, "otlp");
 	assert_null(profile_format_of_file("pprof"));
 	assert_null(profile_format_of_file(".pprof"));
 	assert_null(profile_format_of_file("callgrind.out.d/file"));
