@@ -72,7 +72,9 @@ static const struct command commands[] = {
 	{"export", "write a recording for other viewers",
 	 "[OPTIONS] -o FILE",
 	 "Write a recording in a format of other programs: pprof (FILE.pb.gz), which pprof, Parca, "
-	 "Pyroscope and Perfetto read, or callgrind (callgrind.out.NAME), for KCachegrind.",
+	 "Pyroscope and Perfetto read; callgrind (callgrind.out.NAME), for KCachegrind; firefox "
+	 "(FILE.profile.json.gz), for profiler.firefox.com; speedscope (FILE.speedscope.json); chrome "
+	 "(FILE.trace.json); or otlp (FILE.otlp), for OpenTelemetry's collector.",
 	 OF_EXPORT, 0, 0, .run = run_export},
 	{"diff", "show what has changed between two recordings",
 	 "[OPTIONS] BEFORE AFTER",

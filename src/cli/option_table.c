@@ -473,7 +473,7 @@ static const struct option_row rows[] = {
 	{READERS, "symfs", 0, "DIR", NULL,
 	 "look for the recorded files below DIR", TEXT(naming.symfs)},
 	{OF_EXPORT, "format", 0, "FORMAT", NULL,
-	 "pprof, callgrind or firefox; without it, FILE's name tells", TEXT(format)},
+	 "pprof, callgrind, speedscope, chrome, firefox or otlp; without it, FILE's name tells", TEXT(format)},
 	{OF_EXPORT, "output", 'o', "FILE", "-",
 	 "file to write, compressed if it is called .gz; '-' is standard output", TEXT(output)},
 	{OF_MERGE | OF_UNPACK, "output", 'o', "FILE", "-",

@@ -1,25 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "stacks.h"
+#include "reports.h"
 
 #include <errno.h>
-
-#include "export/report.h"
-
-static struct report *report_of(void)
-{
-	struct report *report = NULL;
-
-	assert_int_equal(report_open(&report), 0);
-	return report;
-}
-
-static void add(struct report *report, const char *comm, const char *text, uint64_t weight)
-{
-	struct stack stack;
-
-	stack_init(&stack, text);
-	assert_int_equal(report_add(report, comm, stack.frames, stack.n, weight), 0);
-}
 
 static const struct report_options usual_options = {.graph_limit = 0.5};
 
