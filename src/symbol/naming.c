@@ -27,7 +27,8 @@
 #include "unwind/space.h"
 
 /* Addresses repeat in almost every sample: names are looked up once. */
-#define CACHE_BITS 14
+#define CACHE_BITS 16
+#define KERNEL_CACHE_BITS 12
 /* Functions of a file that are asked for before they are met. */
 #define EXPECTED_MAX 16384
 /* In place of a file's number among the symbolizer's. */
@@ -283,6 +284,12 @@ struct cached_name {
 	struct symbol *symbols;
 };
 
+/* A function of the kernel; @pc: of the frame, 0: empty. */
+struct cached_kernel {
+	uint64_t pc;
+	struct symbol symbol;
+};
+
 /* What became of a mapped file; by its number. */
 struct known_file {
 	bool looked;
@@ -302,6 +309,7 @@ struct naming {
 	bool trusts_paths;           /* the user says where the files are */
 	enum naming_kernel kernel;
 	struct cached_name cache[1u << CACHE_BITS];
+	struct cached_kernel kernel_cache[1u << KERNEL_CACHE_BITS];
 	struct known_file *files;
 	size_t file_count, file_room;
 	struct naming_loss loss;
@@ -569,39 +577,63 @@ static uint64_t key_of(const struct file_place *at, unsigned int id)
 	return (at->place->file_offset << 12 ^ file ^ roots << 60) + 1;
 }
 
+static struct cached_name *slot_of(struct naming *n, uint64_t key)
+{
+	return &n->cache[(key * 0x9e3779b97f4a7c15ull) >> (64 - CACHE_BITS)];
+}
+
+/* Look the symbols of a place up. */
+static void fill_slot(struct naming *n, const struct file_place *at, unsigned int id, uint64_t key,
+		      struct cached_name *slot)
+{
+	struct symbol found[NAMING_MAX_INLINES];
+	int error, count = look_up(n, at, id, found, &error);
+
+	note_loss(n, error);
+	free(slot->symbols);
+	*slot = (struct cached_name){0};
+	slot->symbols = malloc((size_t)count * sizeof(*found) + 1);
+	if (!slot->symbols) {
+		note_loss(n, -ENOMEM);
+		return;
+	}
+	memcpy(slot->symbols, found, (size_t)count * sizeof(*found));
+	slot->count = (unsigned int)count;
+	/* else it is asked for again */
+	if (!error)
+		slot->key = key;
+}
+
+/* Files of a recording stay what they were: their numbers are enough. */
+static bool is_recorded(const struct file_place *at)
+{
+	return at->mapped && !at->place->mapping.pid;
+}
+
 /* Symbols of an address in a file, through the cache. */
 static size_t file_symbols(struct naming *n, const struct file_place *at, const struct symbol **ret)
 {
-	struct symbol found[NAMING_MAX_INLINES];
-	struct cached_name *slot;
+	const uint64_t lasting = is_recorded(at) ? key_of(at, NO_FILE) : 0;
+	struct cached_name *slot = slot_of(n, lasting);
 	unsigned int id;
 	uint64_t key;
-	int count = file_id(n, at, &id), error = 0;
+	int r;
 
-	if (count == -ESTALE) {
+	if (lasting && slot->key == lasting) {
+		*ret = slot->symbols;
+		return slot->count;
+	}
+	r = file_id(n, at, &id);
+	if (r == -ESTALE) {
 		id = NO_FILE;
-	} else if (count) {
-		note_loss(n, count);
+	} else if (r) {
+		note_loss(n, r);
 		return 0;
 	}
-	key = key_of(at, id);
-	slot = &n->cache[(key * 0x9e3779b97f4a7c15ull) >> (64 - CACHE_BITS)];
-	if (slot->key != key) {
-		count = look_up(n, at, id, found, &error);
-		note_loss(n, error);
-		free(slot->symbols);
-		*slot = (struct cached_name){0};
-		slot->symbols = malloc((size_t)count * sizeof(*found) + 1);
-		if (!slot->symbols) {
-			note_loss(n, -ENOMEM);
-			return 0;
-		}
-		memcpy(slot->symbols, found, (size_t)count * sizeof(*found));
-		slot->count = (unsigned int)count;
-		/* else it is asked for again */
-		if (!error)
-			slot->key = key;
-	}
+	key = lasting ? lasting : key_of(at, id);
+	slot = slot_of(n, key);
+	if (slot->key != key)
+		fill_slot(n, at, id, key, slot);
 	*ret = slot->symbols;
 	return slot->count;
 }
@@ -609,6 +641,7 @@ static size_t file_symbols(struct naming *n, const struct file_place *at, const 
 void naming_kernel_is(struct naming *naming, enum naming_kernel kernel)
 {
 	naming->kernel = kernel;
+	memset(naming->kernel_cache, 0, sizeof(naming->kernel_cache));
 }
 
 static const struct bobbin_mapping kernel_mapping = {.path = NAMING_KERNEL};
@@ -627,15 +660,27 @@ static bool name_kept_kernel(struct naming *n, struct named_frame *frame)
 	return true;
 }
 
-static size_t name_kernel(struct naming *n, struct named_frame *frame)
+static void look_up_kernel(struct naming *n, struct named_frame *frame)
 {
-	frame->kind = FRAME_KERNEL;
-	frame->dso = NAMING_KERNEL;
 	if (name_kept_kernel(n, frame) || n->kernel == KERNEL_IS_OTHER)
-		return 1;
+		return;
 	note_loss(n, symbolizer_kernel(n->symbolizer, frame->pc, &frame->symbol));
 	if (n->kernel == KERNEL_HAS_RUN && frame->symbol.name && naming_is_bpf(frame->symbol.name))
 		frame->symbol = (struct symbol){0};
+}
+
+static size_t name_kernel(struct naming *n, struct named_frame *frame)
+{
+	struct cached_kernel *cached =
+		&n->kernel_cache[(frame->pc * 0x9e3779b97f4a7c15ull) >> (64 - KERNEL_CACHE_BITS)];
+
+	frame->kind = FRAME_KERNEL;
+	frame->dso = NAMING_KERNEL;
+	if (cached->pc != frame->pc) {
+		look_up_kernel(n, frame);
+		*cached = (struct cached_kernel){frame->pc, frame->symbol};
+	}
+	frame->symbol = cached->symbol;
 	return 1;
 }
 
