@@ -5,6 +5,7 @@
 #ifndef BOBBIN_CLI_NAMED_STACK_H
 #define BOBBIN_CLI_NAMED_STACK_H
 
+#include "cli/stack_prefix.h"
 #include "export/call_tree.h"
 #include "profile/process_table.h"
 #include "profile/stack_sample.h"
@@ -14,6 +15,7 @@
 struct named_stack {
 	struct call_frame *frames;
 	size_t count, room;
+	struct stack_prefix last; /* by the number of @frames up to and with each */
 };
 
 /* Name a sample; valid until the next call.  0, -ENOMEM. */

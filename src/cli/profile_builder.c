@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/memory_origin.h"
-#include "base/vector.h"
 #include "cli/named_stack.h"
+#include "cli/stack_prefix.h"
 #include "profile/perf_format.h"
 #include "profile/perf_reader.h"
 #include "profile/process_table.h"
@@ -20,33 +20,14 @@
 #define PLACE_BITS 16
 
 /**
- * struct known_place - a frame in a file, and its location
- * @program, @generation: of the process when it was there; 0 for the kernel
- * @pc: the frame's, and @exact
+ * struct known_place - a place in a file, and its location
+ * @file: number of the file and 1; 0 for the kernel
+ * @offset: in it, or the kernel's address
  */
 struct known_place {
-	uint64_t program, generation, pc;
+	uint64_t file, offset;
 	uint32_t location;
-	bool exact, known;
-};
-
-/**
- * struct known_frame - a frame of the sample before
- * @pc, @kernel, @exact, @left_out: of it
- * @lasting: this code can be nothing else the next time
- * @stack: of it and its callers
- */
-struct known_frame {
-	uint64_t pc;
-	uint32_t stack;
-	bool kernel, exact, left_out, lasting;
-};
-
-/* The stack of the sample before, outermost frame first: the next one mostly begins alike. */
-struct known_stack {
-	struct known_frame *frames;
-	size_t count, room;
-	uint64_t program, generation; /* of the process */
+	bool known;
 };
 
 struct profile_builder {
@@ -55,7 +36,7 @@ struct profile_builder {
 	struct profile *profile;
 	uint32_t *events; /* by their numbers in the session */
 	struct known_place places[1u << PLACE_BITS];
-	struct known_stack last;
+	struct stack_prefix last; /* by numbers of stacks */
 };
 
 /* Weights of clocks and of waits are times. */
@@ -141,7 +122,7 @@ void profile_builder_close(struct profile_builder *builder)
 		return;
 	profile_close(builder->profile);
 	free(builder->events);
-	free(builder->last.frames);
+	stack_prefix_fini(&builder->last);
 	free(builder);
 }
 
@@ -150,18 +131,22 @@ struct profile *profile_builder_profile(struct profile_builder *builder)
 	return builder->profile;
 }
 
-/* What is mapped where the frame is; PROFILE_NONE: nothing. */
+/*
+ * What is mapped where the frame is; PROFILE_NONE: nothing.  @address: where it is there, as
+ * struct profile_location has it.
+ */
 static int mapping_of(struct profile_builder *b, const struct stack_sample *sample,
-		      const struct bobbin_frame *frame, struct profile_mapping *ret, uint32_t *id)
+		      const struct bobbin_frame *frame, struct profile_mapping *ret, uint32_t *id,
+		      uint64_t *address)
 {
 	struct bobbin_place_info place;
 
 	*ret = (struct profile_mapping){.path = "[kernel.kallsyms]", .end = UINT64_MAX};
 	*id = PROFILE_NONE;
+	*address = bobbin_frame_lookup_pc(frame);
 	if (frame->kernel)
 		return profile_mapping(b->profile, ret, id);
-	if (!sample->process ||
-	    bobbin_space_find(sample->process->space, bobbin_frame_lookup_pc(frame), &place))
+	if (!sample->process || bobbin_space_find(sample->process->space, *address, &place))
 		return 0;
 	*ret = (struct profile_mapping){
 		.path = *place.mapping.path ? place.mapping.path : "//anon",
@@ -172,6 +157,11 @@ static int mapping_of(struct profile_builder *b, const struct stack_sample *samp
 		.is_file = memory_origin(place.mapping.path) == MEMORY_FILE,
 	};
 	memcpy(ret->build_id, place.mapping.build_id, sizeof(ret->build_id));
+	if (ret->is_file) { /* all processes have it in the same place then */
+		ret->start = ret->offset = 0;
+		ret->end = UINT64_MAX;
+		*address = place.file_offset;
+	}
 	return profile_mapping(b->profile, ret, id);
 }
 
@@ -196,22 +186,20 @@ static int take_line(struct profile_builder *b, const struct named_frame *named,
 
 /* A frame that was named: its location, by itself if nothing is known of it. */
 static int new_location(struct profile_builder *b, const struct stack_sample *sample,
-			const struct bobbin_frame *frame, bool *is_file, uint32_t *ret)
+			const struct bobbin_frame *frame, uint32_t *ret)
 {
 	const struct naming_moment moment = moment_of(sample);
 	struct named_frame named[NAMING_MAX_INLINES];
 	struct profile_line lines[NAMING_MAX_INLINES];
 	struct profile_mapping mapping;
+	uint64_t address;
 	uint32_t id;
 	size_t count = naming_frame(b->naming, sample->process->space, &moment, frame, named);
-	int r = mapping_of(b, sample, frame, &mapping, &id);
+	int r = mapping_of(b, sample, frame, &mapping, &id, &address);
 
 	for (size_t i = 0; i < count && !r; i++)
 		r = take_line(b, &named[i], &lines[i]);
-	*is_file = frame->kernel || mapping.is_file;
-	return r ? r
-		 : profile_location(b->profile, bobbin_frame_lookup_pc(frame), id, lines,
-				    (uint32_t)count, ret);
+	return r ? r : profile_location(b->profile, address, id, lines, (uint32_t)count, ret);
 }
 
 static int gap_location(struct profile_builder *b, uint32_t *ret)
@@ -225,92 +213,71 @@ static int gap_location(struct profile_builder *b, uint32_t *ret)
 	return r ? r : profile_location(b->profile, 0, PROFILE_NONE, &line, 1, ret);
 }
 
-/* What memory without a file holds can be another function the next time. */
-static int location_of(struct profile_builder *b, const struct stack_sample *sample,
-		       const struct bobbin_frame *frame, bool *is_file, uint32_t *ret)
+/* What the cache knows a frame by.  false: it may be another function the next time. */
+static bool place_of(const struct stack_sample *sample, const struct bobbin_frame *frame,
+		     struct known_place *ret)
 {
-	const bool kernel = frame->kernel;
-	const uint64_t program = kernel ? 0 : sample->process->program;
-	const uint64_t generation = kernel ? 0 : sample->process->space->generation;
-	const uint64_t key = hash_words(program, frame->pc, generation);
-	struct known_place *known = &b->places[key >> (64 - PLACE_BITS)];
+	const uint64_t pc = bobbin_frame_lookup_pc(frame);
+	const struct mapping *m;
+
+	*ret = (struct known_place){.offset = pc, .known = true};
+	if (frame->kernel)
+		return true;
+	m = sample->process ? space_find(sample->process->space, pc) : NULL;
+	if (!m || memory_origin(m->path) != MEMORY_FILE)
+		return false;
+	ret->file = (uint64_t)m->file->number + 1;
+	ret->offset = mapping_offset(m, pc);
+	return true;
+}
+
+static bool is_known(const struct known_place *known, const struct known_place *place)
+{
+	return known->known && known->file == place->file && known->offset == place->offset;
+}
+
+/* @lasts: it will have the same location. */
+static int location_of(struct profile_builder *b, const struct stack_sample *sample,
+		       const struct bobbin_frame *frame, bool *lasts, uint32_t *ret)
+{
+	struct known_place place, *known;
 	int r;
 
-	*is_file = true;
+	*lasts = true;
 	if (frame->source == BOBBIN_SOURCE_LEFT_OUT)
 		return gap_location(b, ret);
-	if (known->known && known->pc == frame->pc && known->program == program &&
-	    known->generation == generation && known->exact == frame->exact) {
+	*lasts = place_of(sample, frame, &place);
+	known = &b->places[hash_words(place.file, place.offset, 0) >> (64 - PLACE_BITS)];
+	if (*lasts && is_known(known, &place)) {
 		*ret = known->location;
 		return 0;
 	}
-	r = new_location(b, sample, frame, is_file, ret);
-	if (!r && *is_file)
-		*known = (struct known_place){.program = program,
-					      .generation = generation,
-					      .pc = frame->pc,
-					      .location = *ret,
-					      .exact = frame->exact,
-					      .known = true};
-	return r;
-}
-
-static struct known_frame known_frame_of(const struct bobbin_frame *frame)
-{
-	return (struct known_frame){
-		.pc = frame->pc,
-		.kernel = frame->kernel,
-		.exact = frame->exact,
-		.left_out = frame->source == BOBBIN_SOURCE_LEFT_OUT,
-	};
-}
-
-static bool is_known(const struct known_frame *known, const struct bobbin_frame *frame)
-{
-	return known->lasting && known->pc == frame->pc && known->kernel == frame->kernel &&
-	       known->exact == frame->exact &&
-	       known->left_out == (frame->source == BOBBIN_SOURCE_LEFT_OUT);
-}
-
-/* Forget of the stack before what the sample does not begin with.  How many frames are left. */
-static size_t keep_common(struct known_stack *last, const struct stack_sample *sample)
-{
-	const uint64_t program = sample->process ? sample->process->program : 0;
-	const uint64_t generation = sample->process ? sample->process->space->generation : 0;
-	const bool same = last->program == program && last->generation == generation;
-	size_t common = 0;
-
-	while (same && common < last->count && common < sample->count &&
-	       is_known(&last->frames[common], &sample->frames[sample->count - 1 - common]))
-		common++;
-	last->program = program;
-	last->generation = generation;
-	last->count = common;
-	return common;
+	r = new_location(b, sample, frame, ret);
+	if (r || !*lasts)
+		return r;
+	*known = place;
+	known->location = *ret;
+	return 0;
 }
 
 static int add_frame(struct profile_builder *b, const struct stack_sample *sample,
 		     const struct bobbin_frame *frame, uint32_t *stack)
 {
-	struct known_stack *last = &b->last;
-	struct known_frame known = known_frame_of(frame);
 	uint32_t location;
-	int r = location_of(b, sample, frame, &known.lasting, &location);
+	bool lasts;
+	int r = location_of(b, sample, frame, &lasts, &location);
 
 	if (!r)
 		r = profile_stack(b->profile, *stack, location, stack);
-	if (r)
-		return r;
-	known.stack = *stack;
-	return vector_push(last->frames, last->count, last->room, known);
+	return r ? r : stack_prefix_add(&b->last, frame, lasts, *stack);
 }
 
 static int stack_of(struct profile_builder *b, const struct stack_sample *sample, uint32_t *ret)
 {
-	const size_t common = keep_common(&b->last, sample);
+	const size_t common = stack_prefix_keep(&b->last, sample);
 	int r = 0;
 
-	*ret = common ? b->last.frames[common - 1].stack : PROFILE_ROOT;
+	*ret = common ? b->last.frames[common - 1].value : PROFILE_ROOT;
 	for (size_t i = sample->count - common; i-- > 0 && !r;)
 		r = add_frame(b, sample, &sample->frames[i], ret);
 	return r;

@@ -57,9 +57,9 @@ struct profile_thread {
 };
 
 /**
- * struct profile_mapping - code that a process has mapped
+ * struct profile_mapping - code that processes have mapped
  * @path: of the file, or "[vdso]", "[kernel.kallsyms]", "[anon]"
- * @start, @end: addresses; @offset: of @start in the file
+ * @start, @end: addresses; @offset: of @start in the file; a whole file is at 0, wherever it was mapped
  * @build_id, @build_id_len: the file's, or 0 bytes
  * @is_file: @path is one that can be opened
  */
@@ -90,7 +90,8 @@ struct profile_line {
 
 /**
  * struct profile_location - a place in code
- * @address: the process's; of a caller, that of the call
+ * @address: in a file, the offset in it; else the process's or the kernel's; of a caller, that of
+ *	the call
  * @mapping: PROFILE_NONE where nothing is mapped, and where frames were left out
  * @lines, @line_count: the first one is inlined into the second one, and so on; one at least
  */
