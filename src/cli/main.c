@@ -10,6 +10,7 @@
 #include "bpfwalk/bpf_walk.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/completion.h"
 #include "cli/option_table.h"
 #include "infer/machine.h"
 
@@ -24,6 +25,7 @@
  * @text: sentences
  * @options: the rows of the option table
  * @least, @most: the number of its operands
+ * @operand: what one is, for those who complete it; NULL: there is none
  * @wanted: what to say if it is another one
  * @runs_program: the first operand and what follows it are another program's
  * @run: NULL: a group
@@ -32,10 +34,12 @@ struct command {
 	const char *name, *summary, *synopsis, *text;
 	enum option_owner options;
 	int least, most;
-	const char *wanted;
+	const char *operand, *wanted;
 	bool runs_program;
 	int (*run)(struct arguments *a);
 };
+
+static int run_completion(struct arguments *a);
 
 /* clang-format off */
 static const struct command commands[] = {
@@ -45,14 +49,14 @@ static const struct command commands[] = {
 	 "tables that the program's files have, and its call chain is written to a file that 'bobbin "
 	 "report' and 'perf report' read. Without a command, Ctrl-C ends the recording. The exit "
 	 "status is the command's.",
-	 OF_RECORD, 0, ANY_NUMBER, .runs_program = true, .run = run_record},
+	 OF_RECORD, 0, ANY_NUMBER, "COMMAND", .runs_program = true, .run = run_record},
 	{"top", "show what runs now, as a live table",
 	 "[OPTIONS] [--] [COMMAND [ARGUMENTS]]\n[OPTIONS] -p PID|-t TID",
 	 "Show where the time goes now: a table of functions, with all that they call and alone, of "
 	 "everything that runs, of processes, or of a command. In a terminal the table is refreshed "
 	 "and keys sort, filter and show call graphs; 'h' lists them. Elsewhere one table after the "
 	 "other is printed.",
-	 OF_TOP, 0, ANY_NUMBER, .runs_program = true, .run = run_top},
+	 OF_TOP, 0, ANY_NUMBER, "COMMAND", .runs_program = true, .run = run_top},
 	{"report", "show where the time went",
 	 "[OPTIONS]",
 	 "Show where the time of a recording went: by function, with callers and callees. Reads the "
@@ -81,25 +85,30 @@ static const struct command commands[] = {
 	 "Show by how many percentage points the own share of each function is greater or smaller in the "
 	 "second recording, the greatest change first. Files are compared by their names, so that "
 	 "another build of a program may be compared with the first one.",
-	 OF_DIFF, 2, 2, "two recordings are needed", .run = run_diff},
+	 OF_DIFF, 2, 2, "FILE", "two recordings are needed", .run = run_diff},
 	{"stack", "print the stacks of a running process",
 	 "[OPTIONS] PID",
 	 "Print the call chains of all threads of a running process. Each thread is stopped while "
 	 "its stack is read.",
-	 OF_STACK, 1, 1, "one process number is needed", .run = run_stack},
+	 OF_STACK, 1, 1, "PID", "one process number is needed", .run = run_stack},
 	{"maps", "show a process's code and what unwinds it",
 	 "[OPTIONS] PID",
 	 "Show the code of a running process and which tables cover it: for each mapping, and each "
 	 "piece of code that the process registered or describes to debuggers, the share that each "
 	 "table covers, in the order in which a walk asks them, and which tables were dropped, and "
 	 "why.",
-	 OF_MAPS, 1, 1, "one process number is needed", .run = run_maps},
+	 OF_MAPS, 1, 1, "PID", "one process number is needed", .run = run_maps},
 	{"doctor", "tell what works on this machine",
 	 "[OPTIONS]",
 	 "Try what bobbin can use of this kernel, for the user who calls it. For what does not work, "
 	 "tell what is there without it and what it takes: a setting, a capability or a kernel. The exit "
 	 "status is 1 if nothing can be recorded.",
 	 OF_DOCTOR, 0, 0, .run = run_doctor},
+	{"completion", "print a script for a shell's completion",
+	 "[OPTIONS] bash|zsh",
+	 "Print a script by which the shell completes commands, their options, and files, processes and "
+	 "formats after these.",
+	 OF_COMPLETION, 1, 1, "SHELL", "one shell is needed", .run = run_completion},
 	{"sframe", "print, check and make SFrame sections",
 	 "COMMAND [ARGUMENTS]",
 	 "Print, check and make SFrame sections. 'bobbin help sframe COMMAND' explains each command:",
@@ -109,14 +118,14 @@ static const struct command commands[] = {
 	 "Print the header, the functions and the rows of each SFrame section of a file: a linked, "
 	 "relocatable or core ELF file, or a section's bare bytes; '-' is standard input. The text is "
 	 "close to that of 'objdump --sframe'.",
-	 OF_DUMP, 1, ANY_NUMBER, "no file was named", .run = run_sframe_dump},
+	 OF_DUMP, 1, ANY_NUMBER, "FILE", "no file was named", .run = run_sframe_dump},
 	{"sframe check", "report what is wrong with SFrame sections",
 	 "[OPTIONS] FILE...",
 	 "Report all defects of the SFrame sections of files: linked, relocatable or core ELF files, "
 	 "or a section's bare bytes; '-' is standard input. The exit status is 0 if there are only "
 	 "notes, 1 if there are errors or warnings, 2 for a wrong call, and 3 if a file cannot be "
 	 "read or has no SFrame section.",
-	 OF_CHECK, 1, ANY_NUMBER, "no file was named", .run = run_sframe_check},
+	 OF_CHECK, 1, ANY_NUMBER, "FILE", "no file was named", .run = run_sframe_check},
 	{"sframe lint", "find where unwind tables contradict the code",
 	 "[OPTIONS] FILE...",
 	 "Compare the call-frame information and the SFrame sections of linked files of x86-64 with the "
@@ -124,50 +133,64 @@ static const struct command commands[] = {
 	 "address and function, the instruction, what the table says, and what the code does. The "
 	 "exit status is 0 if there is no such place, 1 if there is one, 2 for a wrong call, and 3 if "
 	 "a file cannot be read or has no tables.",
-	 OF_LINT, 1, ANY_NUMBER, "no file was named", .run = run_sframe_lint},
+	 OF_LINT, 1, ANY_NUMBER, "FILE", "no file was named", .run = run_sframe_lint},
 	{"sframe convert", "make SFrame from call-frame information",
 	 "[OPTIONS] FILE -o OUT\n[OPTIONS] FILE --in-place",
 	 "Make an SFrame section from a file's .eh_frame and .debug_frame. OUT is a copy of the file "
 	 "with the section: loaded, with a PT_GNU_SFRAME header, or, if the file is relocatable, with "
 	 "relocations for the linker. With --infer, it also has rules for code without tables. It is "
 	 "read back and compared with what it was made of before it gets its name.",
-	 OF_CONVERT, 1, 1, "one file is needed", .run = run_sframe_convert},
+	 OF_CONVERT, 1, 1, "FILE", "one file is needed", .run = run_sframe_convert},
 	{"sframe stat", "print sizes and coverage",
 	 "[OPTIONS] FILE...",
 	 "Print the size and the coverage of files' .sframe sections and of their call-frame "
 	 "information, the result of converting the latter, and what is left out and why.",
-	 OF_STAT, 1, ANY_NUMBER, "at least one file is needed", .run = run_sframe_stat},
+	 OF_STAT, 1, ANY_NUMBER, "FILE", "at least one file is needed", .run = run_sframe_stat},
 	{"sframe merge", "make one sorted section from several",
 	 "[OPTIONS] FILE[@ADDRESS]...",
 	 "Make one sorted SFrame section from those of several files: linked ELF files, core files, "
 	 "or sections' bare bytes, which are at address 0 unless ADDRESS is given. If functions "
 	 "overlap, the one of the earlier file is used; what is dropped or clipped is listed on "
 	 "standard error.",
-	 OF_MERGE, 1, ANY_NUMBER, "no file to merge", .run = run_sframe_merge},
+	 OF_MERGE, 1, ANY_NUMBER, "FILE", "no file to merge", .run = run_sframe_merge},
 	{"sframe repair", "repair the SFrame section of a file",
 	 "[OPTIONS] FILE -o OUT\n[OPTIONS] FILE --in-place",
 	 "Make one sorted SFrame section from those of a linked ELF file, or from a section's bare "
 	 "bytes, whatever is wrong with them. Functions are dropped if they are malformed, have no "
 	 "code, are duplicates or are outside of the file's code; overlaps are clipped; headers are "
 	 "written anew. Each change is listed on standard error.",
-	 OF_REPAIR, 1, 1, "exactly one file is needed", .run = run_sframe_repair},
+	 OF_REPAIR, 1, 1, "FILE", "exactly one file is needed", .run = run_sframe_repair},
 	{"sframe pack", "store unwind tables in compressed side-files",
 	 "[OPTIONS] DIR FILE...",
 	 "Store the unwind tables of each linked FILE, a program, a library or its debug file, in a "
 	 "compressed side-file, DIR/NN/NNNN.sframe.zst, where NN and NNNN are the file's build ID. "
 	 "Functions of .sframe that are dropped or clipped are listed on standard error. "
 	 "The other commands use side-files for files that have lost their tables, see --sframe-path.",
-	 OF_PACK, 2, ANY_NUMBER, "a folder and a file are needed", .run = run_sframe_pack},
+	 OF_PACK, 2, ANY_NUMBER, "FILE", "a folder and a file are needed", .run = run_sframe_pack},
 	{"sframe unpack", "make a section from a side-file",
 	 "[OPTIONS] SIDEFILE\n[OPTIONS] DIR FILE\n[OPTIONS] DIR BUILD-ID",
 	 "Make an SFrame section from a side-file: from SIDEFILE, or from the one below DIR that "
 	 "'bobbin sframe pack' made for FILE or for a file with that build ID in hexadecimal digits.",
-	 OF_UNPACK, 1, 2, "a side-file, or a folder and a file, are needed",
+	 OF_UNPACK, 1, 2, "FILE", "a side-file, or a folder and a file, are needed",
 	 .run = run_sframe_unpack},
 };
 /* clang-format on */
 
-#define COMMANDS (commands + sizeof(commands) / sizeof(*commands))
+#define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
+#define COMMANDS (commands + COMMAND_COUNT)
+
+static int run_completion(struct arguments *a)
+{
+	struct completed_command list[COMMAND_COUNT];
+
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		list[i] = (struct completed_command){commands[i].name, commands[i].summary,
+						     commands[i].operand, !commands[i].run,
+						     commands[i].options};
+	if (!completion_print(a->operands[0], list, COMMAND_COUNT, stdout))
+		return refuse_call("there is no script for '%s'", a->operands[0]);
+	return finish_output() ? 0 : 1;
+}
 
 /* The word of a command in a group, or NULL; group NULL: of one that is in none. */
 static const char *word_in(const struct command *command, const struct command *group)

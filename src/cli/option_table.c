@@ -698,3 +698,16 @@ void options_print(enum option_owner owner, FILE *out)
 		if (rows[i].owners & owner)
 			print_row(&rows[i], out);
 }
+
+bool options_next(enum option_owner owner, size_t *at, struct option_words *ret)
+{
+	while (*at < ROWS) {
+		const struct option_row *row = &rows[(*at)++];
+
+		if (!(row->owners & owner))
+			continue;
+		*ret = (struct option_words){row->name, row->letter, row->argument, row->help};
+		return true;
+	}
+	return false;
+}

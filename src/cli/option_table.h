@@ -6,6 +6,7 @@
 #define BOBBIN_CLI_OPTION_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 struct arguments;
@@ -31,6 +32,7 @@ enum option_owner {
 	OF_LINT = 1 << 16,
 	OF_EXPORT = 1 << 17,
 	OF_DIFF = 1 << 18,
+	OF_COMPLETION = 1 << 19,
 };
 
 enum option_result {
@@ -56,5 +58,20 @@ int print_words(const char *text, int column, int indent, int width, FILE *out);
 
 /* A line for each option, or more. */
 void options_print(enum option_owner owner, FILE *out);
+
+/**
+ * struct option_words - an option, as it is written and explained
+ * @name, @letter: "--name" and "-l"; one of them may be missing
+ * @argument: what its argument is called, or NULL if it takes none
+ * @help: a sentence
+ */
+struct option_words {
+	const char *name;
+	char letter;
+	const char *argument, *help;
+};
+
+/* The next option of a command, from *@at on, which is 0 for the first; false: there is none. */
+bool options_next(enum option_owner owner, size_t *at, struct option_words *ret);
 
 #endif
