@@ -78,7 +78,14 @@ bench:
 	meson test -C build-bench --benchmark --verbose
 
 install: build
-	meson install -C build --no-rebuild
+	tools/install-tree build
+
+uninstall:
+	tools/install-tree --remove build
+
+deb:
+	tools/install-packages build deb
+	tools/build-deb
 
 format:
 	tools/install-packages format
@@ -92,4 +99,4 @@ targets:
 clean:
 	rm -rf build build-asan build-tsan build-aarch64 build-s390x build-fuzz build-bench build-coverage demo.data demo.svg
 
-.PHONY: build tests demo test test-long check coverage accuracy steps storm linux test-linux fuzz-linux bench install format targets clean
+.PHONY: build tests demo test test-long check coverage accuracy steps storm linux test-linux fuzz-linux bench install uninstall deb format targets clean
