@@ -44,15 +44,20 @@ static bool names_better(const struct profile_thread *a, const struct profile_th
 	return *a->comm && *b->comm ? a->last >= b->last : *a->comm != '\0';
 }
 
+static bool is_of(const struct firefox_thread *t, const struct profile_thread *own)
+{
+	return t->last->pid == own->pid && t->last->tid == own->tid;
+}
+
 static void add_thread(struct firefox *w, const uint32_t *number)
 {
 	const struct profile_thread *own = &w->profile->threads[*number];
-	struct firefox_thread *t = w->thread_count ? &w->threads[w->thread_count - 1] : NULL;
+	struct firefox_thread *t;
 
-	if (!t || t->last->pid != own->pid || t->last->tid != own->tid) {
-		t = &w->threads[w->thread_count++];
-		*t = (struct firefox_thread){.numbers = number, .last = own};
-	}
+	if (!w->thread_count || !is_of(&w->threads[w->thread_count - 1], own))
+		w->threads[w->thread_count++] = (struct firefox_thread){.numbers = number,
+									.last = own};
+	t = &w->threads[w->thread_count - 1];
 	t->count++;
 	if (names_better(own, t->last))
 		t->last = own;
