@@ -69,8 +69,12 @@ struct frame_walk {
 	uint32_t searched; /* words of the stack, for return addresses */
 	uint32_t entered;  /* likewise, for those of code that was jumped to */
 	uint64_t copy_start, copy_size;
-	/* the function below all fibers, where it has no table; or 0 and 0 */
-	uint64_t fiber_start, fiber_end;
+	/*
+	 * The function below all fibers, where it has no table, by minus the address of its start; or 0
+	 * and 0.  The start is where fibers return to: it must not be left on a stack that is searched
+	 * for such a word.
+	 */
+	uint64_t fiber_negated, fiber_size;
 
 	struct bobbin_regs regs;        /* of the frame that the walk has come to */
 	struct bobbin_regs known;       /* of the last one of which more is known */
@@ -160,7 +164,7 @@ static BOBBIN_ALWAYS_INLINE void frame_walk_init(struct frame_walk *w,
 	w->is_copy = w->some_code = w->late_code = w->likely = false;
 	w->searched = w->entered = 0;
 	w->copy_start = w->copy_size = 0;
-	w->fiber_start = w->fiber_end = 0;
+	w->fiber_negated = w->fiber_size = 0;
 	w->regs = w->known = *regs;
 	w->bottom = regs->sp;
 	w->callee = BOBBIN_SOURCE_NONE;

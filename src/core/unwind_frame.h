@@ -71,7 +71,7 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason frame_by_source(struct frame_walk
 	enum bobbin_reason reason;
 	struct bobbin_rule rule;
 
-	if (w->regs.pc - w->fiber_start < w->fiber_end - w->fiber_start) {
+	if (w->regs.pc + w->fiber_negated < w->fiber_size) {
 		*source = BOBBIN_SOURCE_ENTRY;
 		return BOBBIN_REASON_OUTERMOST;
 	}

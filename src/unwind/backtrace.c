@@ -126,8 +126,9 @@ static struct {
 	struct loaded_objects objects;
 	struct worker worker;
 	bool knows_forks;
-	struct walk_slots *_Atomic slots;        /* NULL: there is no memory for them */
-	_Atomic uint64_t fiber_start, fiber_end; /* as in struct own_code; the end is set last */
+	struct walk_slots *_Atomic slots; /* NULL: there is no memory for them */
+	_Atomic uint64_t fiber_negated,
+		fiber_size; /* as in struct own_code; the size is set last */
 } own = {.following = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void before_fork(void)
@@ -202,7 +203,7 @@ static void learn_of_fibers(struct registry *registry)
 	const struct code *code;
 	struct table_answer answer;
 
-	if (!start || own.fiber_end)
+	if (!start || own.fiber_size)
 		return;
 	registry_lock(registry);
 	code = code_map_find(registry_map(registry), start, NULL);
@@ -211,8 +212,8 @@ static void learn_of_fibers(struct registry *registry)
 		bias = object->image.bias;
 		table_set_row(&object->module->tables, start - bias, &answer);
 		if (answer.row.function == start - bias) {
-			own.fiber_start = start;
-			own.fiber_end = answer.row.end + bias;
+			own.fiber_negated = -start;
+			own.fiber_size = answer.row.end + bias - start;
 		}
 	}
 	registry_unlock(registry);
@@ -301,9 +302,9 @@ BOBBIN_API void bobbin_backtrace_unfollow(void)
 struct own_code read_own_code(void)
 {
 	struct own_code code = {
-		.registry = own_registry(), .fiber_end = own.fiber_end, .slots = own.slots};
+		.registry = own_registry(), .fiber_size = own.fiber_size, .slots = own.slots};
 
-	code.fiber_start = code.fiber_end ? own.fiber_start : 0;
+	code.fiber_negated = code.fiber_size ? own.fiber_negated : 0;
 	return code;
 }
 

@@ -231,8 +231,7 @@ static void remember(struct own_walk *w, const struct code *code, uint64_t pc,
 {
 	const struct frame_walk *frames = &w->frames;
 
-	if (w->slot && code &&
-	    pc + 1 - frames->fiber_start > frames->fiber_end - frames->fiber_start)
+	if (w->slot && code && pc + 1 + frames->fiber_negated > frames->fiber_size)
 		walk_slot_remember(w->slot, code, pc, answer);
 }
 
@@ -407,8 +406,8 @@ static void own_walk_init(struct own_walk *w, const struct own_code *code,
 	frame_walk_init(&w->frames, native_arch(), &forms, regs);
 	/* compilers that do not register their code */
 	w->frames.some_code = true;
-	w->frames.fiber_start = code->fiber_start;
-	w->frames.fiber_end = code->fiber_end;
+	w->frames.fiber_negated = code->fiber_negated;
+	w->frames.fiber_size = code->fiber_size;
 	self_memory_init(&w->memory);
 	trust(w, regs->sp);
 	code_search_begin(&w->search, code->registry, &w->memory);

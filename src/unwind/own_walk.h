@@ -16,9 +16,9 @@ struct walk_slots;
 
 /* What walks know of the process. */
 struct own_code {
-	struct registry *registry;       /* NULL: nothing */
-	uint64_t fiber_start, fiber_end; /* the function below all fibers, or 0 and 0 */
-	struct walk_slots *slots;        /* for what walks remember, or NULL */
+	struct registry *registry;          /* NULL: nothing */
+	uint64_t fiber_negated, fiber_size; /* as in struct frame_walk */
+	struct walk_slots *slots;           /* for what walks remember, or NULL */
 };
 
 /* What walks of the own process know now.  Async-signal-safe. */

@@ -265,6 +265,45 @@ static void a_fiber_ends_where_it_began(void **state)
 	free(stack);
 }
 
+#ifdef __x86_64__
+/* Where a fiber's function returns to. */
+static uint64_t fibers_root(void *stack)
+{
+	ucontext_t context;
+
+	getcontext(&context);
+	context.uc_stack.ss_sp = stack;
+	context.uc_stack.ss_size = STACK_SIZE;
+	context.uc_link = NULL;
+	makecontext(&context, in_fiber, 0);
+	return *(const uint64_t *)context.uc_mcontext.gregs[REG_RSP];
+}
+
+/* Other walks may find it in what a function has not written yet, and take it for the end. */
+static void a_walk_leaves_no_root_on_the_stack(void **state)
+{
+	stack_t stack = {.ss_sp = calloc(1, STACK_SIZE), .ss_size = STACK_SIZE}, before;
+	const uint64_t *words = stack.ss_sp;
+	/* in no register, which the kernel would put on the stack */
+	static volatile uint64_t negated;
+	size_t written = 0;
+
+	assert_non_null(stack.ss_sp);
+	negated = -fibers_root(stack.ss_sp);
+	memset(stack.ss_sp, 0, STACK_SIZE);
+	assert_int_equal(sigaltstack(&stack, &before), 0);
+	handle(SIGUSR1, on_signal, SA_ONSTACK);
+	outer(raiser);
+	assert_int_equal(sigaltstack(&before, NULL), 0);
+	for (size_t i = 0; i < STACK_SIZE / sizeof(*words); i++) {
+		assert_int_not_equal(words[i] + negated, 0);
+		written += words[i] != 0;
+	}
+	assert_true(written > 100);
+	free(stack.ss_sp);
+}
+#endif
+
 LINK void *in_thread(void *arg)
 {
 	leaf();
@@ -379,6 +418,9 @@ LINK int main(void)
 		cmocka_unit_test(a_handler_on_an_alternate_stack_is_left),
 		cmocka_unit_test(a_handler_that_is_interrupted_is_left_twice),
 		cmocka_unit_test(a_fiber_ends_where_it_began),
+#ifdef __x86_64__
+		cmocka_unit_test(a_walk_leaves_no_root_on_the_stack),
+#endif
 		cmocka_unit_test(a_thread_ends_where_it_began),
 		cmocka_unit_test(a_forked_child_walks_like_its_parent),
 		cmocka_unit_test(registers_may_hold_anything),
