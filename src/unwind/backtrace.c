@@ -173,15 +173,16 @@ static void never_runs(void)
 }
 
 /*
- * Where functions of makecontext(3) return to, by what it puts into a context; 0: there is none.
+ * The address after that to which functions of makecontext(3) return, by what it puts into a context;
+ * 0: there is none.
  * The C library makes that up: it is the first byte of a function that nobody has called from
  * there, so the byte before it, where return addresses are looked up, belongs to nothing.
  */
-static uint64_t fiber_start(void)
+static uint64_t after_fiber_start(void)
 {
 	const struct bobbin_arch *arch = native_arch();
 	_Alignas(16) uint8_t stack[1024];
-	uint64_t gpr[BOBBIN_REG_COUNT];
+	uint64_t gpr[BOBBIN_REG_COUNT], after;
 	struct bobbin_regs regs;
 	ucontext_t context;
 
@@ -192,28 +193,35 @@ static uint64_t fiber_start(void)
 	context.uc_link = NULL;
 	makecontext(&context, never_runs, 0);
 	bobbin_context_regs(&context, gpr, &regs);
-	return arch->default_ra_off ? *(const uint64_t *)regs.sp : gpr[arch->ra];
+	after = (arch->default_ra_off ? *(const uint64_t *)regs.sp : gpr[arch->ra]) + 1;
+	/* see struct frame_walk */
+	explicit_bzero(stack, sizeof(stack));
+	explicit_bzero(gpr, sizeof(gpr));
+	explicit_bzero(&context, sizeof(context));
+	return after;
 }
 
 /* The function that fibers return to, from start to end as its table says. */
 static void learn_of_fibers(struct registry *registry)
 {
-	uint64_t start = fiber_start(), bias;
+	const uint64_t after = after_fiber_start();
+	uint64_t bias, offset;
 	const struct loaded_object *object;
 	const struct code *code;
 	struct table_answer answer;
 
-	if (!start || own.fiber_size)
+	if (!after || own.fiber_size)
 		return;
 	registry_lock(registry);
-	code = code_map_find(registry_map(registry), start, NULL);
+	code = code_map_find(registry_map(registry), after, NULL);
 	object = code ? loaded_object_of(code) : NULL;
 	if (object && object->module && object->image.stays) {
 		bias = object->image.bias;
-		table_set_row(&object->module->tables, start - bias, &answer);
-		if (answer.row.function == start - bias) {
-			own.fiber_negated = -start;
-			own.fiber_size = answer.row.end + bias - start;
+		offset = after - bias - 1;
+		table_set_row(&object->module->tables, offset, &answer);
+		if (answer.row.function == offset) {
+			own.fiber_negated = 1 - after;
+			own.fiber_size = answer.row.end - offset;
 		}
 	}
 	registry_unlock(registry);
