@@ -107,7 +107,8 @@ static size_t choose_lines(struct diff *d)
 {
 	size_t count = 0;
 
-	qsort_r(d->lines, d->line_count, sizeof(*d->lines), compare_lines, d);
+	if (d->line_count)
+		qsort_r(d->lines, d->line_count, sizeof(*d->lines), compare_lines, d);
 	while (count < d->line_count &&
 	       (double)llabs(change(d, &d->lines[count])) >= d->options.percent_limit * 100)
 		report_columns_measure(&d->columns, &d->lines[count++].entry);

@@ -420,7 +420,8 @@ int name_recorder_finish(struct name_recorder *k, struct bobbin_unwinder *unwind
 
 	if (!k->count && !k->kernel.count)
 		return 0;
-	qsort(k->places, k->count, sizeof(*k->places), by_file);
+	if (k->count)
+		qsort(k->places, k->count, sizeof(*k->places), by_file);
 	code_labels_init(&k->labels, unwinder);
 	begin(k);
 	if (symbolizer_open(&options, &k->symbolizer))
