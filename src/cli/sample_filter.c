@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_name.h"
 #include "base/clock.h"
 
 #define NUMBER_SIZE 16
@@ -89,9 +90,7 @@ static bool has_match(const char *list, const char *text)
 
 static bool has_path(const char *list, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return has_text(list, path) || (slash && has_text(list, slash + 1));
+	return has_text(list, path) || has_text(list, base_name(path));
 }
 
 bool sample_filter_is_numbers(const char *list)

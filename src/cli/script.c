@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base_name.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "export/safe_text.h"

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base_name.h"
 #include "export/firefox_tables.h"
 
 /* enum ResourceType of the reader */
@@ -28,13 +29,6 @@ void firefox_put_categories(struct json_output *json)
 	put_category(json, "Kernel", "orange");
 	put_category(json, "JIT", "green");
 	json_array_end(json);
-}
-
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 /* As Breakpad spells a build ID: a GUID, which begins with numbers of this byte order, and an age. */
@@ -69,9 +63,9 @@ void firefox_put_libs(struct firefox_tables *tables, struct json_output *json)
 
 		json_object(json, NULL);
 		json_null(json, "arch");
-		firefox_put_text(tables, json, "name", base_of(m->path));
+		firefox_put_text(tables, json, "name", base_name(m->path));
 		firefox_put_text(tables, json, "path", m->path);
-		firefox_put_text(tables, json, "debugName", base_of(m->path));
+		firefox_put_text(tables, json, "debugName", base_name(m->path));
 		firefox_put_text(tables, json, "debugPath", m->path);
 		put_breakpad_id(json, m);
 		put_code_id(json, m);
@@ -259,7 +253,7 @@ static void put_functions(struct firefox_tables *t, struct json_output *json)
 
 static void put_resource_name(struct firefox_tables *t, struct json_output *json, size_t row)
 {
-	json_unsigned(json, NULL, firefox_string(t, base_of(t->resources[row].name)));
+	json_unsigned(json, NULL, firefox_string(t, base_name(t->resources[row].name)));
 }
 
 static void put_resource_lib(struct firefox_tables *t, struct json_output *json, size_t row)

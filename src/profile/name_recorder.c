@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/base_name.h"
 #include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/vector.h"

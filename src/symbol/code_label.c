@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_name.h"
 #include "base/memory_origin.h"
 #include "base/proc_maps.h"
 #include "core/known_code.h"
@@ -30,13 +31,6 @@ void code_spot_place(struct code_spot *spot, struct module *module)
 {
 	if (module && elf_image_vaddr(&module->image, spot->file_offset, &spot->vaddr))
 		spot->module = module;
-}
-
-const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 const char *code_region(const char *path)

@@ -73,7 +73,4 @@ int code_label(struct code_labels *labels, const struct code_spot *spot, struct 
 /* "[anon]" for memory without a file, "[vdso]" and the like, else NULL; @path as mapped. */
 const char *code_region(const char *path);
 
-/* The last part of a path. */
-const char *base_name(const char *path);
-
 #endif

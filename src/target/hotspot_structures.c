@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base_name.h"
 #include "target/backing_file.h"
 #include "target/elf_symbols.h"
 #include "target/hotspot_fields.h"
@@ -108,13 +109,6 @@ struct description {
 	struct remote_process process;
 	uint64_t variables[VARIABLES];
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static int find_variables(Elf *elf, const struct mapping *m, struct description *ret)
 {
