@@ -9,7 +9,19 @@ recorded() {
 		sh -c '"$1" 300; "$2" 300 20' sh "$(program chain)" "$(program deep)"
 	ln "$work/recorded.data" perf.data
 	"$bobbin" script -q -F comm,pid,tid,time,ip,sym >all
-	awk '/^[^\t ]/ { split($2, id, "/"); count[$1]++; pid[$1] = id[1] } END { for (c in count) print c, pid[c], count[c] }' all >commands
+	# a command may have had several processes, and a process several commands: sh becomes one
+	awk '
+		/^[^\t ]/ {
+			split($2, id, "/")
+			command[$1]++
+			process[id[1]]++
+			thread[$1 " --tid " id[2]]++
+		}
+		END {
+			for (c in command) print command[c], "--comm", c
+			for (p in process) print process[p], "--pid", p
+			for (t in thread) print thread[t], "--comm", t
+		}' all >parts
 }
 
 # selects COUNT OPTION…: script, report and export take as many samples
@@ -31,12 +43,11 @@ selects() {
 
 it_takes_the_samples_of_commands_processes_and_threads() {
 	recorded
-	while read -r comm pid count; do
-		selects "$count" --comm "$comm"
-		selects "$count" --pid "$pid"
-		selects "$count" --tid "$pid" --comm "$comm"
-	done <commands
-	both=$(awk '$1 == "chain" || $1 == "deep" { n += $3 } END { print n }' commands)
+	while read -r count options; do
+		# shellcheck disable=SC2086 # options and their arguments
+		selects "$count" $options
+	done <parts
+	both=$(awk 'NF == 3 && ($3 == "chain" || $3 == "deep") { n += $1 } END { print n }' parts)
 	selects "$both" --comm chain,deep
 	selects "$both" --comm chain --comm deep
 }
