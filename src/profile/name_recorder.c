@@ -81,18 +81,47 @@ int name_recorder_open(const struct name_recorder_options *options, struct name_
 	return 0;
 }
 
+/* Files come and go for days. */
+static void bound_symbols(struct name_recorder *k)
+{
+	struct symbolizer_stats stats;
+
+	if (!k->symbolizer)
+		return;
+	symbolizer_get_stats(k->symbolizer, &stats);
+	if (stats.memory <= MAX_MEMORY)
+		return;
+	symbolizer_close(k->symbolizer);
+	k->symbolizer = NULL;
+}
+
+void name_recorder_reset(struct name_recorder *k)
+{
+	hash_index_fini(&k->index);
+	kernel_names_fini(&k->kernel);
+	code_labels_fini(&k->labels);
+	byte_buffer_fini(&k->blob);
+	free(k->places);
+	for (size_t i = 0; i < NAME_RECORDER_FILES; i++)
+		free(k->stats.files[i].path);
+	k->places = NULL;
+	k->count = k->capacity = 0;
+	k->index = (struct hash_index){0};
+	k->kernel = (struct kernel_names){0};
+	k->labels = (struct code_labels){0};
+	k->blob = (struct byte_buffer){0};
+	k->stats = (struct name_stats){0};
+	k->machine_of = NULL;
+	memset(k->seen, 0, sizeof(k->seen));
+	bound_symbols(k);
+}
+
 void name_recorder_close(struct name_recorder *keeper)
 {
 	if (!keeper)
 		return;
+	name_recorder_reset(keeper);
 	symbolizer_close(keeper->symbolizer);
-	code_labels_fini(&keeper->labels);
-	byte_buffer_fini(&keeper->blob);
-	hash_index_fini(&keeper->index);
-	kernel_names_fini(&keeper->kernel);
-	free(keeper->places);
-	for (size_t i = 0; i < NAME_RECORDER_FILES; i++)
-		free(keeper->stats.files[i].path);
 	free(keeper);
 }
 
@@ -425,7 +454,7 @@ int name_recorder_finish(struct name_recorder *k, struct bobbin_unwinder *unwind
 		qsort(k->places, k->count, sizeof(*k->places), by_file);
 	code_labels_init(&k->labels, unwinder);
 	begin(k);
-	if (symbolizer_open(&options, &k->symbolizer))
+	if (!k->symbolizer && symbolizer_open(&options, &k->symbolizer))
 		return -ENOMEM;
 	kernel_names_write(&k->kernel, k->symbolizer, &k->blob);
 	for (size_t i = 0; i < k->count && clock_seconds() <= end; i = next) {

@@ -73,6 +73,7 @@ struct process {
 	struct walked_process walk;
 	struct process_owner owner;
 	struct left_stacks *left; /* or NULL; freed with the process, see left_stack.h */
+	uint64_t window;          /* the last recording that has it, see recording_windows.h */
 	struct process *next;     /* the table's */
 };
 
@@ -83,6 +84,7 @@ struct thread {
 	bool told;         /* a record, not only a sample, says that it lives */
 	struct wait *wait; /* or NULL; the recorder's, freed with the thread, as the next one */
 	struct probed_calls *calls; /* or NULL; see probe_event.h */
+	uint64_t window;            /* as the process's */
 	struct thread *next;        /* the table's */
 };
 

@@ -53,6 +53,7 @@ struct recorder_options {
 	bool enable_on_exec;  /* they are about to call exec; else they run already */
 	uint32_t frequency;   /* samples a second and CPU */
 	uint32_t stack_bytes; /* most of a stack that is looked at */
+	size_t ring_bytes;    /* as struct sampler_options has it */
 	enum recorder_walk walk;
 	bool also_copy; /* and in user space, too: compare, and keep the latter */
 	bool holds_samples; /* until rules are inferred that they need: they come late, before a round */
@@ -126,6 +127,9 @@ struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *t
  * more is sampled, and what there is waits for recorder_finish().
  */
 int recorder_sweep(struct recorder *recorder);
+
+/* As sampler_set_frequency(). */
+int recorder_set_frequency(struct recorder *recorder, uint32_t frequency);
 
 /* Take no more samples. */
 void recorder_stop(struct recorder *recorder);

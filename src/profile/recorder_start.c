@@ -192,6 +192,7 @@ static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 		.event_count = r->options.event_count,
 		.frequency = r->options.frequency,
 		.stack_bytes = r->options.stack_bytes,
+		.ring_bytes = r->options.ring_bytes,
 		.regs_mask = sample_regs_mask(native_arch()),
 		.enable_on_exec = r->options.enable_on_exec,
 		.cpus = r->options.cpus,
@@ -391,7 +392,9 @@ static void follow_first(struct recorder *r)
 /* Until there are tables all stacks are copied: whether the rings have room for some seconds. */
 static bool can_copy_first(const struct recorder *r)
 {
-	return 2ull * r->options.frequency * r->options.stack_bytes <= SAMPLER_RING_BYTES;
+	const size_t room = r->options.ring_bytes ? r->options.ring_bytes : SAMPLER_RING_BYTES;
+
+	return 2ull * r->options.frequency * r->options.stack_bytes <= room;
 }
 
 /* The rings are emptied while lists are made.  An error ends the recording later. */

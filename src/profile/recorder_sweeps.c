@@ -438,6 +438,11 @@ struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *t
 	return fds;
 }
 
+int recorder_set_frequency(struct recorder *recorder, uint32_t frequency)
+{
+	return sampler_set_frequency(recorder->sampler, frequency);
+}
+
 void recorder_stop(struct recorder *recorder)
 {
 	if (!recorder->stopped)

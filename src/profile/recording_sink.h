@@ -53,6 +53,12 @@ struct name_recorder_options {
 int name_recorder_open(const struct name_recorder_options *options, struct name_recorder **ret);
 void name_recorder_close(struct name_recorder *recorder);
 
+/*
+ * For another recording of the same recorder: what was noted is forgotten, and symbols that were
+ * read stay, within a bound.
+ */
+void name_recorder_reset(struct name_recorder *recorder);
+
 /* Once the recording has ended. */
 const struct name_stats *name_recorder_stats(const struct name_recorder *recorder);
 

@@ -415,7 +415,7 @@ static void copy_less(struct sampler *s, size_t ring_bytes)
 int sampler_open(const struct sampler_options *options, struct sampler **ret)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
-	size_t ring_bytes = SAMPLER_RING_BYTES;
+	size_t ring_bytes = options->ring_bytes ? options->ring_bytes : SAMPLER_RING_BYTES;
 	int r;
 
 	if (!s)
@@ -544,6 +544,28 @@ void sampler_enable(const struct sampler *sampler, bool enable)
 	for (size_t i = 0; i < sampler->source_count; i++)
 		for (size_t k = 0; k < sampler->sources[i].count; k++)
 			ioctl(sampler->sources[i].fds[k], request, 0);
+}
+
+/* The kernel makes a period of the frequency of a clock, when the event is opened. */
+static uint64_t rate_of(const struct perf_event_attr *attr, uint32_t frequency)
+{
+	const bool is_clock = attr->type == PERF_TYPE_SOFTWARE &&
+			      attr->config <= PERF_COUNT_SW_TASK_CLOCK;
+
+	return is_clock ? NS_PER_SECOND / frequency : frequency;
+}
+
+int sampler_set_frequency(const struct sampler *sampler, uint32_t frequency)
+{
+	for (size_t i = 0; i < sampler->source_count; i++) {
+		const struct sampler_source *source = &sampler->sources[i];
+		uint64_t rate = rate_of(&source->attr, frequency);
+
+		for (size_t k = 0; k < source->count && source->attr.freq; k++)
+			if (ioctl(source->fds[k], PERF_EVENT_IOC_PERIOD, &rate))
+				return -errno;
+	}
+	return 0;
 }
 
 struct pollfd *sampler_pollfds(struct sampler *sampler, int other, size_t *count)

@@ -63,6 +63,7 @@ struct sampler_options {
 	size_t cgroup_count;
 	const struct cpu_choice *cpus; /* where samples are taken; NULL: everywhere */
 	uint32_t frequency;            /* samples a second and CPU */
+	size_t ring_bytes;             /* of each CPU, a power of two; 0: SAMPLER_RING_BYTES */
 	uint32_t stack_bytes; /* of stack copied with a sample: a multiple of 8, <= 65,528.  Less
 			       * is copied where the user may lock little memory */
 	uint64_t regs_mask;   /* as in perf_event_attr.sample_regs_user */
@@ -144,6 +145,12 @@ void sampler_events_enable(const struct sampler_events *events, bool enable);
  * stop: what is in the rings can still be read.
  */
 void sampler_enable(const struct sampler *sampler, bool enable);
+
+/*
+ * Sample what is sampled by frequency that often from now on; where it was opened by another count
+ * or time, nothing changes.  0 or a negative errno; then some events may have changed.
+ */
+int sampler_set_frequency(const struct sampler *sampler, uint32_t frequency);
 
 /*
  * One for each ring, readable when there is much to read, and one for @other, or -1; the
