@@ -53,6 +53,20 @@ struct top_options {
 };
 
 /**
+ * struct agent_options - of agent
+ * @max_cpu: per cent of a processor; 0: there is no limit
+ * @window_ms, @keep_ms: how long a recording takes, and how long it is kept
+ * @max_size: of all that are kept, in bytes
+ * @otlp: where they are sent, or NULL
+ * @metrics: where the page of metrics listens, or NULL
+ */
+struct agent_options {
+	double max_cpu;
+	uint64_t window_ms, keep_ms, max_size;
+	const char *otlp, *metrics;
+};
+
+/**
  * struct arguments - options and operands; members that a command has no option for are zero
  * @operands, @operand_count: what follows the options
  * @argc, @argv: everything, as it was typed but for the order
@@ -87,6 +101,7 @@ struct arguments {
 	bool defer;
 	bool no_names, all, bpf, no_bpf, also_copy, off_cpu, wakers;
 	struct top_options top;
+	struct agent_options agent;
 	/* report, script, flamegraph, export */
 	const char *event;  /* NULL: all of them, or the first one */
 	const char *format; /* export */

@@ -21,6 +21,7 @@ struct symbolizer_options;
  * a failure (after one line on stderr), 2 for a wrong call.
  */
 int run_record(struct arguments *a);
+int run_agent(struct arguments *a);
 int run_top(struct arguments *a);
 int run_report(struct arguments *a);
 int run_script(struct arguments *a);

@@ -57,6 +57,13 @@ static const struct command commands[] = {
 	 "and keys sort, filter and show call graphs; 'h' lists them. Elsewhere one table after the "
 	 "other is printed.",
 	 OF_TOP, 0, ANY_NUMBER, "COMMAND", .runs_program = true, .run = run_top},
+	{"agent", "profile the whole machine all the time",
+	 "[OPTIONS]",
+	 "Sample everything that runs, a few times per second, until Ctrl-C or SIGTERM. Each minute "
+	 "becomes a recording in a folder, which all commands read; the oldest ones are removed. On "
+	 "request each is also sent to an OpenTelemetry collector, or waits until that is there. SIGHUP "
+	 "ends the present recording.",
+	 OF_AGENT, 0, 0, .run = run_agent},
 	{"report", "show where the time went",
 	 "[OPTIONS]",
 	 "Show where the time of a recording went: by function, with callers and callees. Reads the "

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/option_table.h"
+#include "cli/option_row.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,58 +11,14 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "infer/code_table.h"
-#include "infer/machine.h"
+#include "cli/option_table.h"
 
-/* Pages come from slow disks, too, and the machine may be busy. */
-#define DEADLINE_MS 1000
 /*
  * The kernel's limit: a record's size is 16 bits wide.  Only what a stack has
  * is copied, so the limit costs deep stacks something and shallow ones nothing.
  */
 #define MAX_STACK 65528
 #define MOST_DURATION_MS 864000000
-
-/* The columns of a line of help, and where its text begins. */
-#define HELP_WIDTH 95
-#define HELP_INDENT 27
-
-struct option_row;
-
-/**
- * struct option_use - an option that was given, or is not, but has a default
- * @row: the option
- * @spelling: as it was given, or NULL
- * @text: its argument
- * @a: where it is stored
- */
-struct option_use {
-	const struct option_row *row;
-	const char *spelling, *text;
-	struct arguments *a;
-};
-
-/**
- * struct option_row - an option
- * @owners: the commands that have it
- * @name, @letter: "--name" and "-l"; one of them may be missing
- * @argument: what help calls its argument, or NULL if it takes none
- * @initial: the argument that is taken where the option is not given, or NULL
- * @help: a sentence
- * @take: stores an argument; false after a complaint
- * @field: offset of the member of struct arguments
- * @given: of the member that says that the option was given, or 0
- * @least, @most: bounds of a number; @most 0: there is none
- */
-struct option_row {
-	unsigned int owners;
-	const char *name;
-	char letter;
-	const char *argument, *initial, *help;
-	bool (*take)(const struct option_use *use);
-	size_t field, given;
-	uint64_t least, most;
-};
 
 static void *field_of(const struct option_use *use)
 {
@@ -183,6 +138,76 @@ static bool take_seconds(const struct option_use *use)
 	return false;
 }
 
+/* A number and a letter that says of what; 0: it is something else, or too large. */
+static uint64_t unit_of(const char *text, const char *units, const uint64_t *values)
+{
+	const char *at = *text && !text[1] ? strchr(units, *text) : NULL;
+
+	return at ? values[at - units] : 0;
+}
+
+/* "90", "90s", "15m", "12h" or "7d", for a member that counts milliseconds, as do the bounds. */
+static bool take_time(const struct option_use *use)
+{
+	static const uint64_t values[] = {1000, 60000, 3600000, 86400000};
+	const uint64_t least = use->row->least, most = use->row->most;
+	char *end;
+	double number = strtod(use->text, &end);
+	const uint64_t unit = *end ? unit_of(end, "smhd", values) : 1000;
+	const double ms = number * (double)unit;
+
+	if (end != use->text && unit && ms >= (double)least && ms <= (double)most) {
+		*(uint64_t *)field_of(use) = (uint64_t)(ms + 0.5);
+		return true;
+	}
+	complain_use("%s: '%s' is not a time such as 90s, 15m, 12h or 7d, within its bounds",
+		     use->spelling, use->text);
+	return false;
+}
+
+/* "512M", "2G": with the powers of 1,024. */
+static bool take_size(const struct option_use *use)
+{
+	static const uint64_t values[] = {1 << 10, 1 << 20, 1 << 30, UINT64_C(1) << 40};
+	char *end;
+	double number = strtod(use->text, &end);
+	const uint64_t unit = *end ? unit_of(end, "KMGT", values) : 1;
+	const double size = number * (double)unit;
+
+	if (end != use->text && unit && size >= (double)use->row->least &&
+	    size < (double)use->row->most) {
+		*(uint64_t *)field_of(use) = (uint64_t)size;
+		return true;
+	}
+	complain_use("%s: '%s' is not a size such as 512M or 2G, of 1M at least", use->spelling,
+		     use->text);
+	return false;
+}
+
+/* "1" or "1%". */
+static bool take_share(const struct option_use *use)
+{
+	char *end;
+	double value = strtod(use->text, &end);
+
+	if (end != use->text && (!*end || !strcmp(end, "%")) && value > 0 &&
+	    value <= (double)use->row->most) {
+		*(double *)field_of(use) = value;
+		return true;
+	}
+	complain_use("%s: '%s' is not a percentage", use->spelling, use->text);
+	return false;
+}
+
+/* That of a service is named by its manager. */
+static bool take_state_folder(const struct option_use *use)
+{
+	const char *state = use->spelling ? NULL : getenv("STATE_DIRECTORY");
+
+	use->a->output = state && *state ? state : use->text;
+	return true;
+}
+
 static bool take_targets(const struct option_use *use)
 {
 	return targets_parse(&use->a->targets, use->spelling, use->text, use->row->letter == 't');
@@ -280,7 +305,9 @@ static bool take_table_cache(const struct option_use *use)
 
 #define READERS (OF_REPORT | OF_SCRIPT | OF_FLAMEGRAPH | OF_EXPORT | OF_DIFF)
 #define SAMPLERS (OF_RECORD | OF_TOP)
-#define UNWINDERS (READERS | SAMPLERS | OF_STACK | OF_MAPS)
+/* Of a part of the machine or of all of it. */
+#define WIDE_SAMPLERS (SAMPLERS | OF_AGENT)
+#define UNWINDERS (READERS | WIDE_SAMPLERS | OF_STACK | OF_MAPS)
 #define EVERYBODY (~0u)
 
 /* The offset of a member, which must have this type. */
@@ -298,9 +325,31 @@ static bool take_table_cache(const struct option_use *use)
 #define GIVEN(member) .given = AT(bool, member)
 
 /* clang-format off */
-static const struct option_row rows[] = {
+const struct option_row option_rows[] = {
 	{SAMPLERS, "freq", 'F', "HZ", "999",
 	 "samples per second and CPU", NUMBER(frequency, 1, 100000), GIVEN(has_frequency)},
+	{OF_AGENT, "freq", 'F', "HZ", "19",
+	 "samples per second and CPU", NUMBER(frequency, 1, 1000)},
+	{OF_AGENT, "output", 'o', "DIR", "/var/lib/bobbin",
+	 "folder for the recordings, which is made if it is not there", BY(take_state_folder),
+	 .field = AT(const char *, output)},
+	{OF_AGENT, "window", 0, "TIME", "60s",
+	 "how long each recording takes, from 1s to 1d", BY(take_time), .field = AT(uint64_t, agent.window_ms),
+	 .least = 1000, .most = 86400000},
+	{OF_AGENT, "keep", 0, "TIME", "7d",
+	 "how long recordings are kept; 0: until they are sent", BY(take_time),
+	 .field = AT(uint64_t, agent.keep_ms), .most = 315360000000},
+	{OF_AGENT, "max-size", 0, "SIZE", "2G",
+	 "disk space of all recordings: the oldest ones make room", BY(take_size),
+	 .field = AT(uint64_t, agent.max_size), .least = 1 << 20, .most = INT64_MAX},
+	{OF_AGENT, "otlp", 0, "URL", NULL,
+	 "send profiles to an OpenTelemetry collector, such as http://127.0.0.1:4318/v1development/profiles, "
+	 "as do the variables OTEL_EXPORTER_OTLP_ENDPOINT and others", TEXT(agent.otlp)},
+	{OF_AGENT, "max-cpu", 0, "PERCENT", NULL,
+	 "of one processor for the agent itself: it samples less often when it takes more",
+	 REAL(take_share, agent.max_cpu, 100)},
+	{OF_AGENT, "metrics", 0, "ADDRESS", NULL,
+	 "serve metrics to Prometheus at http://ADDRESS/metrics, such as 127.0.0.1:9464", TEXT(agent.metrics)},
 	{OF_RECORD, "event", 'e', "LIST", NULL,
 	 "sample by these events instead of cycles or the CPU clock: page-faults and the like, "
 	 "tracepoints such as sched:sched_switch, uprobe:FILE:FUNCTION, uretprobe:FILE:FUNCTION; "
@@ -322,15 +371,15 @@ static const struct option_row rows[] = {
 	 "end after that time, as by Ctrl-C", SECONDS(duration_ms, 1, MOST_DURATION_MS)},
 	{OF_RECORD, "all-cpus", 'a', NULL, NULL,
 	 "sample everything that runs, until Ctrl-C or as long as a command runs", FLAG(all)},
-	{SAMPLERS, "cpu", 'C', "LIST", NULL,
+	{WIDE_SAMPLERS, "cpu", 'C', "LIST", NULL,
 	 "sample on these CPUs only, such as 0,2-3: everything, as with -a, or what -p or -t name",
 	 BY(take_cpus)},
-	{SAMPLERS, "cgroup", 'G', "LIST", NULL,
+	{WIDE_SAMPLERS, "cgroup", 'G', "LIST", NULL,
 	 "of everything, sample what is in these cgroups, or below them; may be given again",
 	 BY(take_cgroups), .field = AT(char *, scope.cgroup_names)},
-	{SAMPLERS, "user", 'u', "USER", NULL,
+	{WIDE_SAMPLERS, "user", 'u', "USER", NULL,
 	 "of everything, sample the processes of this user, by number or name", BY(take_user)},
-	{SAMPLERS, "uid", 0, "USER", NULL,
+	{WIDE_SAMPLERS, "uid", 0, "USER", NULL,
 	 "the same", BY(take_user)},
 	{OF_TOP, "all-cpus", 'a', NULL, NULL,
 	 "sample everything that runs, as without PID, TID and COMMAND", FLAG(all)},
@@ -368,29 +417,29 @@ static const struct option_row rows[] = {
 	{OF_RECORD, "call-graph", 0, "HOW", NULL,
 	 "fp,defer: take the kernel's own call chains (Linux 6.19 and newer); fp, dwarf, lbr: accepted "
 	 "without effect, call chains are found by unwind tables", BY(take_call_graph)},
-	{SAMPLERS, "stack-size", 0, "N", "65528",
+	{WIDE_SAMPLERS, "stack-size", 0, "N", "65528",
 	 "read at most N bytes of the stack", NUMBER(stack_bytes, 8, MAX_STACK)},
-	{SAMPLERS, "bpf", 0, NULL, NULL,
+	{WIDE_SAMPLERS, "bpf", 0, NULL, NULL,
 	 "walk stacks inside the kernel from the first sample on, or fail; else that begins when its program is "
 	 "loaded, if it can be", FLAG(bpf)},
-	{SAMPLERS, "no-bpf", 0, NULL, NULL,
+	{WIDE_SAMPLERS, "no-bpf", 0, NULL, NULL,
 	 "copy stacks, and walk the copies",
 	 FLAG(no_bpf)},
 	{OF_RECORD, "also-copy", 0, NULL, NULL,
 	 "with --bpf: walk all stacks in both ways and tell whether they differ", FLAG(also_copy)},
-	{OF_RECORD, "off-cpu", 0, NULL, NULL,
+	{OF_RECORD | OF_AGENT, "off-cpu", 0, NULL, NULL,
 	 "also record where threads wait, and for how long: event offcpu-time; where others got their "
 	 "CPU: event preempted-time", FLAG(off_cpu)},
 	{OF_TOP, "off-cpu", 0, NULL, NULL,
 	 "show where threads wait, and how much of the time, instead of where they run", FLAG(off_cpu)},
-	{SAMPLERS, "off-cpu-thresh", 0, "MS", "1",
+	{WIDE_SAMPLERS, "off-cpu-thresh", 0, "MS", "1",
 	 "with --off-cpu: leave out what takes less than MS milliseconds",
 	 NUMBER(off_cpu_ms, 0, 86400000), GIVEN(has_off_cpu_ms)},
 	{OF_RECORD, "wakers", 0, NULL, NULL,
 	 "with --off-cpu: also record who ends the waits: event offcpu-waker; needs root", FLAG(wakers)},
 	{OF_RECORD, "no-names", 0, NULL, NULL,
 	 "store no names of functions in the recording", FLAG(no_names)},
-	{SAMPLERS, "max-stack", 0, "N", "1024",
+	{WIDE_SAMPLERS, "max-stack", 0, "N", "1024",
 	 "keep at most N frames of a stack: the innermost three quarters and the outermost quarter "
 	 "of a deeper one", NUMBER(max_stack, 2, BOBBIN_MAX_DEPTH)},
 	{READERS, "force", 'f', NULL, NULL,
@@ -508,7 +557,7 @@ static const struct option_row rows[] = {
 	 "if the file's call-frame information has a different rule, use that", FLAG(against_cfi)},
 	{OF_CONVERT, "verbose", 'v', NULL, NULL,
 	 "print each range of code that is left out, and why", FLAG(verbose)},
-	{OF_RECORD, "quiet", 'q', NULL, NULL,
+	{OF_RECORD | OF_AGENT, "quiet", 'q', NULL, NULL,
 	 "print errors only", FLAG(quiet)},
 	{READERS, "quiet", 'q', NULL, NULL,
 	 "print no progress line and no warnings", FLAG(quiet)},
@@ -527,187 +576,5 @@ static const struct option_row rows[] = {
 };
 /* clang-format on */
 
-#define ROWS (sizeof(rows) / sizeof(*rows))
-/* What getopt_long(3) returns for a long option: this and its row. */
-#define LONG_OPTION 256
-
-/* The command's options for getopt_long(3); "+:", two characters for each option. */
-struct getopt_forms {
-	char shorts[2 * ROWS + 3];
-	struct option longs[ROWS + 1];
-};
-
-static void make_forms(enum option_owner owner, bool stop, struct getopt_forms *ret)
-{
-	struct option *last = ret->longs;
-	char *at = ret->shorts;
-
-	if (stop)
-		*at++ = '+';
-	/* a missing argument is told from an unknown option, and both are left to us */
-	*at++ = ':';
-	for (size_t i = 0; i < ROWS; i++) {
-		const struct option_row *row = &rows[i];
-
-		if (!(row->owners & owner))
-			continue;
-		if (row->letter)
-			*at++ = row->letter;
-		if (row->letter && row->argument)
-			*at++ = ':';
-		if (row->name)
-			*last++ = (struct option){row->name, row->argument != NULL, NULL,
-						  LONG_OPTION + (int)i};
-	}
-	*at = '\0';
-	*last = (struct option){0};
-}
-
-static size_t count_matches(const struct option *longs, const char *name)
-{
-	size_t length = strcspn(name, "="), count = 0;
-
-	for (; longs->name; longs++)
-		count += !strncmp(longs->name, name, length);
-	return count;
-}
-
-/* What getopt_long(3) found wrong with an option, @word of the command line, in its words. */
-static void complain_option(const struct getopt_forms *forms, int c, const char *word)
-{
-	bool is_missing = c == ':';
-	char letter[2] = {(char)optopt, '\0'};
-
-	if (optopt >= LONG_OPTION)
-		complain_use(is_missing ? "option '--%s' requires an argument"
-					: "option '--%s' doesn't allow an argument",
-			     rows[optopt - LONG_OPTION].name);
-	else if (optopt)
-		complain_use(is_missing ? "option requires an argument -- '%s'"
-					: "invalid option -- '%s'",
-			     letter);
-	else if (count_matches(forms->longs, word + 2) > 1)
-		complain_use("option '%s' is ambiguous", word);
-	else
-		complain_use("unrecognized option '%s'", word);
-}
-
-/* The row of what getopt_long(3) returned, and how it was spelled; NULL: there is none. */
-static const struct option_row *find_row(enum option_owner owner, int c, char spelling[24])
-{
-	if (c >= LONG_OPTION) {
-		snprintf(spelling, 24, "--%s", rows[c - LONG_OPTION].name);
-		return &rows[c - LONG_OPTION];
-	}
-	snprintf(spelling, 24, "-%c", c);
-	for (size_t i = 0; i < ROWS; i++)
-		if (rows[i].owners & owner && rows[i].letter == c)
-			return &rows[i];
-	return NULL;
-}
-
-static void set_defaults(enum option_owner owner, struct arguments *a)
-{
-	*a = (struct arguments){.unwind = {.size = sizeof(a->unwind), .deadline_ms = DEADLINE_MS},
-				.infer = machine_any_is_read() ? &code_table_ops : NULL,
-				.naming = {.inlines = true, .demangle = true}};
-	for (size_t i = 0; i < ROWS; i++)
-		if (rows[i].owners & owner && rows[i].initial)
-			rows[i].take(&(struct option_use){&rows[i], NULL, rows[i].initial, a});
-}
-
-enum option_result options_read(enum option_owner owner, bool stop, int argc, char **argv,
-				struct arguments *ret)
-{
-	struct getopt_forms forms;
-	char spelling[24];
-	int c;
-
-	set_defaults(owner, ret);
-	make_forms(owner, stop, &forms);
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, forms.shorts, forms.longs, NULL)) != -1) {
-		const struct option_row *row = find_row(owner, c, spelling);
-
-		if (!row) {
-			complain_option(&forms, c, argv[optind - 1]);
-			return OPTIONS_UNKNOWN;
-		}
-		if (row->letter == 'h')
-			return OPTIONS_HELP;
-		if (!row->take(&(struct option_use){row, spelling, optarg, ret}))
-			return OPTIONS_BAD;
-		if (row->given)
-			*(bool *)((char *)ret + row->given) = true;
-	}
-	ret->argc = argc;
-	ret->argv = argv;
-	ret->operands = argv + optind;
-	ret->operand_count = argc - optind;
-	return OPTIONS_GOOD;
-}
-
-/* "  -n, --name ARGUMENT"; returns its length. */
-static int print_head(const struct option_row *row, FILE *out)
-{
-	char letter[] = {'-', row->letter, '\0'};
-
-	return fprintf(out, "  %2s%s%s%s%s%s", row->letter ? letter : "",
-		       row->letter && row->name ? ", "
-		       : row->name              ? "  "
-						: "",
-		       row->name ? "--" : "", row->name ? row->name : "", row->argument ? " " : "",
-		       row->argument ? row->argument : "");
-}
-
-int print_words(const char *text, int column, int indent, int width, FILE *out)
-{
-	while (*text) {
-		int length = (int)strcspn(text, " ");
-		const char *gap = column < 0 ? "" : " ";
-
-		if (column + 1 + length > width) {
-			fprintf(out, "\n%*s", indent, "");
-			column = indent - 1;
-			gap = "";
-		}
-		fprintf(out, "%s%.*s", gap, length, text);
-		column += 1 + length;
-		text += length + (text[length] == ' ');
-	}
-	return column;
-}
-
-static void print_row(const struct option_row *row, FILE *out)
-{
-	int column = print_head(row, out);
-	char initial[64];
-
-	column += fprintf(out, "%*s", HELP_INDENT - 1 - column, "");
-	column = print_words(row->help, column, HELP_INDENT, HELP_WIDTH, out);
-	if (row->initial) {
-		snprintf(initial, sizeof(initial), "(%s)", row->initial);
-		print_words(initial, column, HELP_INDENT, HELP_WIDTH, out);
-	}
-	fputc('\n', out);
-}
-
-void options_print(enum option_owner owner, FILE *out)
-{
-	for (size_t i = 0; i < ROWS; i++)
-		if (rows[i].owners & owner)
-			print_row(&rows[i], out);
-}
-
-bool options_next(enum option_owner owner, size_t *at, struct option_words *ret)
-{
-	while (*at < ROWS) {
-		const struct option_row *row = &rows[(*at)++];
-
-		if (!(row->owners & owner))
-			continue;
-		*ret = (struct option_words){row->name, row->letter, row->argument, row->help};
-		return true;
-	}
-	return false;
-}
+const size_t option_row_count = sizeof(option_rows) / sizeof(*option_rows);
+_Static_assert(sizeof(option_rows) / sizeof(*option_rows) <= OPTION_ROWS_MAX, "raise it");
