@@ -121,10 +121,10 @@ static void end_window(void *ctx, const struct window_result *result)
 	int r;
 
 	tell_window(agent, result);
+	r = result->kept ? window_folder_add(agent->folder, result->path, result->kept) : 0;
 	count_window(agent, result);
 	if (!result->kept)
 		return;
-	r = window_folder_add(agent->folder, result->path, result->kept);
 	if (r)
 		complain_file(result->path, r, NULL);
 	if (agent->sender)

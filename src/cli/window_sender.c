@@ -46,20 +46,20 @@ static int add_sample(void *ctx, const struct stack_sample *sample)
 	return profile_builder_add(ctx, sample);
 }
 
-static int write_request(const struct window_sender *s, struct session *session, FILE *out)
+static int write_request(const struct window_sender *s, struct session *session, FILE *out,
+			 struct bobbin_error *err)
 {
 	static const struct sample_sink sink = {.sample = add_sample};
 	const struct otlp_pairs *pairs = &s->options.settings->attributes;
 	struct otlp_attribute attributes[OTLP_PAIRS_MAX];
 	struct profile_builder *builder;
-	struct bobbin_error err;
 	int r = profile_builder_open(session, false, &builder);
 
 	if (r)
 		return r;
 	for (size_t i = 0; i < pairs->count; i++)
 		attributes[i] = (struct otlp_attribute){pairs->list[i].key, pairs->list[i].value};
-	r = session_run(session, &sink, builder, &err);
+	r = session_run(session, &sink, builder, err);
 	if (!r)
 		r = otlp_write_request(profile_builder_profile(builder), attributes, pairs->count,
 				       out);
@@ -67,23 +67,24 @@ static int write_request(const struct window_sender *s, struct session *session,
 	return r;
 }
 
-static int write_zipped(const struct window_sender *s, struct session *session, FILE *out)
+static int write_zipped(const struct window_sender *s, struct session *session, FILE *out,
+			struct bobbin_error *err)
 {
 	FILE *zipped = gzip_stream(out);
-	int r = zipped ? write_request(s, session, zipped) : -ENOMEM;
+	int r = zipped ? write_request(s, session, zipped, err) : -ENOMEM;
 
 	return zipped && fclose(zipped) && !r ? -errno : r;
 }
 
 /* The bytes of a request; free() them. */
-static int make_request(const struct window_sender *s, const char *path, char **bytes, size_t *size)
+static int make_request(const struct window_sender *s, const char *path, char **bytes, size_t *size,
+			struct bobbin_error *err)
 {
 	const struct arguments *a = s->options.arguments;
 	const struct session_options options = {
 		.unwind = a->unwind, .infer = a->infer, .naming = a->naming};
 	struct session *session;
-	struct bobbin_error err;
-	int r = session_open(path, &options, &err, &session);
+	int r = session_open(path, &options, err, &session);
 	FILE *out;
 
 	if (r)
@@ -92,9 +93,9 @@ static int make_request(const struct window_sender *s, const char *path, char **
 	if (!out)
 		r = -ENOMEM;
 	else if (s->options.settings->plain)
-		r = write_request(s, session, out);
+		r = write_request(s, session, out, err);
 	else
-		r = write_zipped(s, session, out);
+		r = write_zipped(s, session, out, err);
 	if (out && fclose(out) && !r)
 		r = -ENOMEM;
 	if (out && r)
@@ -157,10 +158,11 @@ static uint64_t send_window(struct window_sender *s, const char *path, uint64_t 
 	struct otlp_answer answer;
 	char *bytes = NULL;
 	size_t size = 0;
-	int r = make_request(s, path, &bytes, &size);
+	struct bobbin_error err = {0};
+	int r = make_request(s, path, &bytes, &size, &err);
 
 	if (r) {
-		complain_file(path, r, NULL);
+		complain_file(path, r, &err);
 		count_end(s, path, samples, false, 0);
 		return 0;
 	}
