@@ -210,6 +210,14 @@ it_counts_what_makes_room_before_it_is_sent() {
 	end_agent
 }
 
+# cut_once_more: the present recording ends, and is the first that is kept
+cut_once_more() {
+	works_on "$busy"
+	kill -HUP "$agent"
+	works_on "$busy"
+	metric_is recordings_total 1
+}
+
 it_outlives_a_full_disk() {
 	needs_root
 	needs unshare
@@ -227,7 +235,8 @@ it_outlives_a_full_disk() {
 	[ "$(metric unrecorded_samples_total)" -gt 0 ]
 	grep -q '^bobbin agent: kept/bobbin-.*: No space left on device: [0-9]* of [0-9]* samples are kept$' agent.err
 	rm "/proc/$agent/root$PWD/kept/other"
-	cut $(($(metric recordings_total) + 1))
+	# the one that began meanwhile may have failed, too
+	eventually cut_once_more
 	grep -q '^bobbin agent: recordings are written again$' agent.err
 	end_agent
 }
