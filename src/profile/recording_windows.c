@@ -10,6 +10,9 @@
 #include "profile/process_table.h"
 #include "unwind/space.h"
 
+/* A window whose recording has failed is no longer than that from then on. */
+#define RETRY_NS (10 * NS_PER_SECOND)
+
 struct recording_windows {
 	struct recording_windows_options options;
 	struct sample_source source;
@@ -111,12 +114,21 @@ static void end_window(struct recording_windows *w, int error)
 	w->due = clock_now() + w->options.ns;
 }
 
+static void retry_soon(struct recording_windows *w)
+{
+	const uint64_t due = clock_now() + RETRY_NS;
+
+	if (due < w->due)
+		w->due = due;
+}
+
 /* What goes wrong with one recording, the next one may do better. */
 static int heed(struct recording_windows *w, int error)
 {
 	if (!error || error == -E2BIG || error == -ENOMEM)
 		return error;
 	end_recording(w, error);
+	retry_soon(w);
 	return 0;
 }
 
@@ -145,6 +157,7 @@ static int begin_recording(struct recording_windows *w)
 	if (error) {
 		w->result.error = error;
 		forget_recording(w);
+		retry_soon(w);
 		return error == -ENOMEM ? error : 0;
 	}
 	return w->kernel_name ? put(w, &w->kernel) : 0;

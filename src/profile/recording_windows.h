@@ -7,7 +7,7 @@
  * Each recording can be read by itself: a process is described in it, by what the process table
  * has, when it has its first sample there.  Of what has no samples nothing is told.  A window
  * without samples makes no recording.  One that fails, as on a full disk, ends, and the samples
- * that follow in its window are counted and dropped.
+ * that follow are counted and dropped, until the next one begins ten seconds later at most.
  */
 #ifndef BOBBIN_PROFILE_RECORDING_WINDOWS_H
 #define BOBBIN_PROFILE_RECORDING_WINDOWS_H

@@ -215,7 +215,7 @@ cut_once_more() {
 	works_on "$busy"
 	kill -HUP "$agent"
 	works_on "$busy"
-	metric_is recordings_total 1
+	[ "$(metric recordings_total)" -ge 1 ]
 }
 
 it_outlives_a_full_disk() {
