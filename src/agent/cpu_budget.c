@@ -3,6 +3,8 @@
 
 /* Doubled, it is to stay below the limit even if it is all for samples. */
 #define RAISE_BELOW 0.4
+/* Work comes in bursts: a rate that goes up and down tells nobody anything. */
+#define CALM_INTERVALS 4
 
 uint32_t cpu_budget_take(struct cpu_budget *budget, uint64_t used_ns, uint64_t now_ns)
 {
@@ -15,10 +17,14 @@ uint32_t cpu_budget_take(struct cpu_budget *budget, uint64_t used_ns, uint64_t n
 	budget->at_ns = now_ns;
 	if (budget->limit <= 0)
 		return budget->frequency;
-	if (budget->used > budget->limit && budget->frequency > 1)
+	budget->calm = budget->used < RAISE_BELOW * budget->limit ? budget->calm + 1 : 0;
+	if (budget->used > budget->limit && budget->frequency > 1) {
 		budget->frequency /= 2;
-	else if (budget->used < RAISE_BELOW * budget->limit && budget->frequency < budget->most)
-		budget->frequency = 2 * budget->frequency < budget->most ? 2 * budget->frequency
-									 : budget->most;
+	} else if (budget->calm >= CALM_INTERVALS && budget->frequency < budget->most) {
+		const uint32_t twice = 2 * budget->frequency;
+
+		budget->frequency = twice < budget->most ? twice : budget->most;
+		budget->calm = 0;
+	}
 	return budget->frequency;
 }

@@ -28,12 +28,13 @@
 #include "profile/recording_windows.h"
 
 #define NS_PER_MS (NS_PER_SECOND / 1000)
-/* Its own cost is looked at that often. */
-#define BUDGET_NS (10 * NS_PER_SECOND)
+/* What is counted is published that often, and its own cost judged. */
+#define COUNT_NS (5 * NS_PER_SECOND)
+#define BUDGET_NS (30 * NS_PER_SECOND)
 /* For what waits to be sent when it ends. */
 #define DRAIN_MS 5000
 /* Of each CPU: some seconds of stacks, and what is told of processes. */
-#define RING_BYTES ((size_t)1 << 20)
+#define RING_BYTES ((size_t)4 << 20)
 
 /**
  * struct agent_counts - of recordings that were written
@@ -58,6 +59,7 @@ struct agent {
 	struct window_sender *sender; /* NULL: nothing is sent */
 	struct metrics_page *page;
 	struct cpu_budget budget;
+	uint64_t counted;     /* when that was last, by clock_now() */
 	bool failing;         /* the last recording could not be written */
 	pthread_mutex_t lock; /* of @counts */
 	struct agent_counts counts;
@@ -169,10 +171,12 @@ static void keep_budget(struct agent *agent)
 	const uint32_t before = agent->budget.frequency;
 	struct own_usage usage;
 
-	if (now - agent->budget.at_ns < BUDGET_NS)
+	if (now - agent->counted < COUNT_NS)
 		return;
+	agent->counted = now;
 	own_usage_read(&usage);
-	if (cpu_budget_take(&agent->budget, usage.cpu_ns, now) != before)
+	if (now - agent->budget.at_ns >= BUDGET_NS &&
+	    cpu_budget_take(&agent->budget, usage.cpu_ns, now) != before)
 		set_frequency(agent, before);
 	count_all(agent, &usage);
 }
@@ -218,7 +222,7 @@ static void write_recorder(const struct agent_counts *c, FILE *out)
 	       c->budget.frequency);
 	metric(out, "cpu_seconds_total", "counter", "CPU time used by the agent.",
 	       (double)c->usage.cpu_ns / 1e9);
-	metric(out, "cpu_ratio", "gauge", "Processors used by the agent in the last ten seconds.",
+	metric(out, "cpu_ratio", "gauge", "Processors used by the agent in the last half minute.",
 	       c->budget.used / 100);
 	metric(out, "resident_bytes", "gauge", "Memory of the agent.", (double)c->usage.resident);
 }

@@ -31,13 +31,30 @@ static void it_samples_less_when_it_takes_too_much(void **state)
 
 static void it_samples_more_again_but_not_more_than_asked_for(void **state)
 {
+	static const uint32_t raised[] = {8, 16, 19, 19};
 	struct cpu_budget budget = {.limit = 10, .most = 19, .frequency = 4};
 
-	assert_int_equal(pass(&budget, 5), 4);
-	assert_int_equal(pass(&budget, 3), 8);
-	assert_int_equal(pass(&budget, 0), 16);
-	assert_int_equal(pass(&budget, 0), 19);
-	assert_int_equal(pass(&budget, 0), 19);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(pass(&budget, 5), 4);
+	for (int i = 0; i < 4; i++) {
+		uint32_t before = budget.frequency;
+
+		for (int k = 0; k < 3; k++)
+			assert_int_equal(pass(&budget, 3), before);
+		assert_int_equal(pass(&budget, 0), raised[i]);
+	}
+}
+
+static void a_burst_begins_the_wait_anew(void **state)
+{
+	struct cpu_budget budget = {.limit = 10, .most = 19, .frequency = 4};
+
+	for (int i = 0; i < 10; i++) {
+		pass(&budget, 1);
+		pass(&budget, 1);
+		pass(&budget, 1);
+		assert_int_equal(pass(&budget, 6), 4);
+	}
 }
 
 static void without_a_limit_it_only_counts(void **state)
@@ -60,6 +77,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_samples_less_when_it_takes_too_much),
 		cmocka_unit_test(it_samples_more_again_but_not_more_than_asked_for),
+		cmocka_unit_test(a_burst_begins_the_wait_anew),
 		cmocka_unit_test(without_a_limit_it_only_counts),
 		cmocka_unit_test(no_time_is_no_interval),
 	};
