@@ -93,9 +93,16 @@ static bool take_real(const struct option_use *use)
 
 static bool take_branches(const struct option_use *use)
 {
-	if (strcmp(use->text, "none"))
-		return take_real(use);
-	use->a->report.no_graph = true;
+	if (!report_parse_graph(use->text, &use->a->report))
+		return true;
+	complain_use("%s: '%s' is neither 'none' nor a list of a percentage and caller or callee",
+		     use->spelling, use->text);
+	return false;
+}
+
+static bool take_inverted(const struct option_use *use)
+{
+	use->a->report.order = REPORT_CALLER;
 	return true;
 }
 
@@ -446,14 +453,19 @@ const struct option_row option_rows[] = {
 	 "read a recording of another user, too", FLAG(force)},
 	{OF_REPORT, "full", 0, NULL, NULL,
 	 "show all functions, each with its callers or callees, instead of a first screen, as do the "
-	 "next five options", BY(take_nothing), GIVEN(full)},
+	 "next seven options", BY(take_nothing), GIVEN(full)},
+	{OF_REPORT, "children", 0, NULL, NULL,
+	 "count for a function what it calls, too, as is usual",
+	 BY(take_no_flag), .field = AT(bool, report.no_children), GIVEN(full)},
 	{OF_REPORT, "no-children", 0, NULL, NULL,
 	 "count a function's own samples only", FLAG(report.no_children), GIVEN(full)},
 	{OF_REPORT, "sort", 's', "KEYS", NULL,
 	 "columns: any of comm,dso,sym", BY(take_keys), GIVEN(full)},
 	{OF_REPORT, "call-graph", 'g', "HOW", "0.5",
-	 "'none', or a number: hide branches below that many per cent",
-	 REAL(take_branches, report.graph_limit, 100), GIVEN(full)},
+	 "'none'; or a list: a number, to hide branches below that many per cent, and 'caller' or "
+	 "'callee', from which graphs begin", BY(take_branches), GIVEN(full)},
+	{OF_REPORT, "inverted", 'G', NULL, NULL,
+	 "call graphs from callers to callees, as -g caller", BY(take_inverted), GIVEN(full)},
 	{OF_REPORT, "percent-limit", 0, "P", "0.1",
 	 "hide entries below P per cent", REAL(take_real, report.percent_limit, 100), GIVEN(full)},
 	{OF_DIFF, "sort", 's', "KEYS", "dso,sym",

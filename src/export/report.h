@@ -21,6 +21,7 @@
  * The call graph of an entry shows where that weight is.  With children, in
  * order of calls: whole stacks down to the entry for its own weight, and what
  * is below the entry for the rest.  Without, from the entry to its callers.
+ * Either may be asked for in the other order.
  * Percentages are of all samples throughout.  Nothing is left out in silence.
  */
 #ifndef BOBBIN_EXPORT_REPORT_H

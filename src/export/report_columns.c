@@ -2,6 +2,7 @@
 #include "export/report_columns.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "export/report_line.h"
@@ -53,6 +54,53 @@ int report_parse_keys(const char *text, struct report_options *options)
 		if (key < 0 || has_key(&parsed, (enum report_key)key, parsed.n_keys))
 			return -EINVAL;
 		parsed.keys[parsed.n_keys++] = (enum report_key)key;
+		if (!text[length])
+			break;
+		text += length + 1;
+	}
+	*options = parsed;
+	return 0;
+}
+
+static bool parse_limit(const char *text, size_t length, double *ret)
+{
+	char *end;
+	double limit = strtod(text, &end);
+
+	if (end != text + length || !length || !(limit >= 0 && limit <= 100))
+		return false;
+	*ret = limit;
+	return true;
+}
+
+static bool parse_graph_word(const char *text, size_t length, struct report_options *options)
+{
+	static const char *const usual[] = {"graph", "function", "percent"};
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+		if (is_key(text, length, usual[i]))
+			return true;
+	if (is_key(text, length, "none"))
+		options->no_graph = true;
+	else if (is_key(text, length, "caller"))
+		options->order = REPORT_CALLER;
+	else if (is_key(text, length, "callee"))
+		options->order = REPORT_CALLEE;
+	else
+		return parse_limit(text, length, &options->graph_limit);
+	return true;
+}
+
+int report_parse_graph(const char *text, struct report_options *options)
+{
+	struct report_options parsed = *options;
+
+	parsed.no_graph = false;
+	for (;;) {
+		size_t length = strcspn(text, ",");
+
+		if (!parse_graph_word(text, length, &parsed))
+			return -EINVAL;
 		if (!text[length])
 			break;
 		text += length + 1;

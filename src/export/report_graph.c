@@ -21,6 +21,12 @@ enum direction {
 	UP_FROM_ENTRY,
 };
 
+static bool goes_up(const struct report_options *options)
+{
+	return options->order == REPORT_ORDER_USUAL ? options->no_children
+						    : options->order == REPORT_CALLEE;
+}
+
 /* A node, and the part of its weight that concerns the entry. */
 struct item {
 	uint64_t weight;
@@ -140,21 +146,34 @@ static int add_stacks(const struct graph *g, struct fork *fork)
 	return r;
 }
 
+/* The callers of a node, of its own weight or of all that passes through it. */
+static int add_callers(const struct graph *g, struct fork *fork, uint32_t at)
+{
+	const struct preorder_node *node = &g->all->order.nodes[at];
+
+	if (g->options->no_children)
+		return add_item(g, fork, UP_FROM_ENTRY, at, node->self);
+	return g->all->outermost[at] ? add_item(g, fork, UP_FROM_ENTRY, at, node->total) : 0;
+}
+
+/* What passes through a node. */
+static int add_passing(const struct graph *g, struct fork *fork, uint32_t at)
+{
+	if (g->options->no_children || !g->all->outermost[at])
+		return 0;
+	return add_item(g, fork, DOWN_FROM_ENTRY, at,
+			g->all->order.nodes[at].total - self_below(g, at));
+}
+
 static int add_entry(const struct graph *g, struct fork *fork)
 {
 	const uint32_t *places = g->all->places + g->entry->first;
+	bool up = goes_up(g->options);
 	int r = 0;
 
-	for (uint32_t i = 0; !r && i < g->entry->n_nodes; i++) {
-		const struct preorder_node *node = &g->all->order.nodes[places[i]];
-
-		if (g->options->no_children)
-			r = add_item(g, fork, UP_FROM_ENTRY, places[i], node->self);
-		else if (g->all->outermost[places[i]])
-			r = add_item(g, fork, DOWN_FROM_ENTRY, places[i],
-				     node->total - self_below(g, places[i]));
-	}
-	if (!r && !g->options->no_children && !is_hidden(g, g->entry->self))
+	for (uint32_t i = 0; !r && i < g->entry->n_nodes; i++)
+		r = up ? add_callers(g, fork, places[i]) : add_passing(g, fork, places[i]);
+	if (!r && !up && !is_hidden(g, g->entry->self))
 		r = add_stacks(g, fork);
 	return r;
 }

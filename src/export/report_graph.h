@@ -7,7 +7,10 @@
  *
  *	down from the outermost frames to the entry	the entry's own weight
  *	down from the entry to its callees		weight that passed through it
- *	up from the entry to its callers		own weight, without children
+ *	up from the entry to its callers		own weight, or with children all of it
+ *
+ * From callers to callees a graph has the first two, or without children the first alone; from
+ * callees to callers the last.
  */
 #ifndef BOBBIN_EXPORT_REPORT_GRAPH_H
 #define BOBBIN_EXPORT_REPORT_GRAPH_H
@@ -17,7 +20,7 @@
 #include "export/report_entries.h"
 
 /*
- * Print the call graph of an entry, as no_children and graph_limit say; nothing if every branch
+ * Print the call graph of an entry, as no_children, order and graph_limit say; nothing if every branch
  * is below the limit.  0 or -ENOMEM.  Write errors stay in @out.
  */
 int report_graph_write(const struct report_entries *all, const struct report_entry *entry,

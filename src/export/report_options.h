@@ -17,6 +17,13 @@ enum report_key {
 	REPORT_KEY_COUNT
 };
 
+/* Which way call graphs go, see report_graph.h. */
+enum report_order {
+	REPORT_ORDER_USUAL, /* with children from callers to callees, without from callees to callers */
+	REPORT_CALLER,      /* from callers to callees */
+	REPORT_CALLEE,      /* from callees to callers */
+};
+
 /**
  * struct report_options - what to print
  * @event: name of what was counted; NULL: "samples"
@@ -24,8 +31,9 @@ enum report_key {
  * @keys: columns from left to right, each at most once
  * @n_keys: how many; 0: command, file, symbol
  * @by_process: entries of different processes are different
- * @no_children: one column "Overhead" (self), call graphs from callee to caller
+ * @no_children: one column "Overhead" (self)
  * @no_graph: leave call graphs out
+ * @order: of call graphs
  * @percent_limit: leave out entries below so many per cent
  * @graph_limit: leave out branches of call graphs below so many per cent; at 0
  *	the text may grow with the square of the depth
@@ -42,6 +50,7 @@ struct report_options {
 	bool by_process;
 	bool no_children;
 	bool no_graph;
+	enum report_order order;
 	bool first_screen;
 	double percent_limit;
 	double graph_limit;
@@ -55,7 +64,13 @@ struct report_options {
  */
 int report_parse_keys(const char *text, struct report_options *options);
 
-/* All keys, if there are none. */
+/* Comm, file and symbol, if there are no keys. */
 void report_options_complete(struct report_options *options);
+
+/*
+ * Set how call graphs are shown by a list as of perf's -g: none, or a limit in per cent, and caller
+ * or callee; graph, function and percent are what they are in any case.  0, or -EINVAL for others.
+ */
+int report_parse_graph(const char *text, struct report_options *options);
 
 #endif

@@ -103,6 +103,33 @@ it_says_the_same_of_profiles_as_perf_report() {
 	diff ours theirs
 }
 
+# drawn FUNCTION: in a report, its line without small digits, and the program's functions in its call graph, in order,
+# without itself, which perf leaves out at the start
+drawn() {
+	awk -v wanted="$1" '
+		/^ +[0-9.]+%/ { inside = $NF == wanted; if (inside) print; next }
+		inside && match($0, /[- ](main|a|b|c|spin)$/) { print substr($0, RSTART + 1) }' | grep -v -x "$1" |
+		sed 's/\.[0-9]*%//g; s/^  *//; s/ *$//'
+}
+
+it_draws_call_graphs_as_perf_report() {
+	needs perf
+	record "$(program chain)" 500
+	for options in --children --no-children '--no-children -G' '--children -g 0.5,callee' \
+		'--no-children -g graph,0.5,caller'; do
+		for function in spin b; do
+			# shellcheck disable=SC2086 # words
+			perf report --no-inline --stdio -i perf.data -s sym $options 2>perf.log |
+				drawn $function >theirs
+			# shellcheck disable=SC2086 # words
+			"$bobbin" report --no-inline -s sym $options | drawn $function >ours
+			diff ours theirs || fail "with $options"
+			cat ours >>all
+		done
+	done
+	some '^main$' 3 <all
+}
+
 it_reads_frame_pointer_chains_of_perf() {
 	needs perf
 	file=$(program_as framed chain -fno-omit-frame-pointer)

@@ -201,6 +201,53 @@ static void call_graphs_go_up_without_children(void **state)
 	report_close(report);
 }
 
+static void call_graphs_go_the_other_way_if_they_are_to(void **state)
+{
+	struct report_options options = usual_options;
+	struct report *report = example();
+
+	options.order = REPORT_CALLER;
+	options.no_children = true;
+	assert_holds(report, &options,
+		     "    20.00%  app      app            [.] parse\n"
+		     "            |\n"
+		     "            ---main\n"
+		     "               parse\n"
+		     "\n");
+	add(report, "app", "main;parse;x;parse", 20);
+	options.order = REPORT_CALLEE;
+	options.no_children = false;
+	assert_holds(report, &options,
+		     "    58.33%    33.33%  app      app            [.] parse\n"
+		     "            |\n"
+		     "            ---parse\n"
+		     "               main\n"
+		     "\n");
+	report_close(report);
+}
+
+static void call_graphs_are_chosen_in_perfs_words(void **state)
+{
+	struct report_options options = usual_options, before;
+
+	assert_int_equal(report_parse_graph("graph,7.5,caller,function,percent", &options), 0);
+	assert_int_equal(options.order, REPORT_CALLER);
+	assert_true(options.graph_limit == 7.5);
+	assert_int_equal(report_parse_graph("none", &options), 0);
+	assert_true(options.no_graph);
+	assert_int_equal(report_parse_graph("callee", &options), 0);
+	assert_int_equal(options.order, REPORT_CALLEE);
+	assert_false(options.no_graph);
+	before = options;
+	assert_int_equal(report_parse_graph("", &options), -EINVAL);
+	assert_int_equal(report_parse_graph("caller,", &options), -EINVAL);
+	assert_int_equal(report_parse_graph("none,fractal", &options), -EINVAL);
+	assert_int_equal(report_parse_graph("1x", &options), -EINVAL);
+	assert_int_equal(report_parse_graph("101", &options), -EINVAL);
+	assert_int_equal(report_parse_graph("nan", &options), -EINVAL);
+	assert_memory_equal(&options, &before, sizeof(options));
+}
+
 static void recursion_counts_once_per_stack(void **state)
 {
 	struct report_options options = usual_options;
@@ -417,6 +464,8 @@ int main(void)
 		cmocka_unit_test(entries_are_printed_like_perf_does),
 		cmocka_unit_test(call_graphs_go_down_with_children),
 		cmocka_unit_test(call_graphs_go_up_without_children),
+		cmocka_unit_test(call_graphs_go_the_other_way_if_they_are_to),
+		cmocka_unit_test(call_graphs_are_chosen_in_perfs_words),
 		cmocka_unit_test(recursion_counts_once_per_stack),
 		cmocka_unit_test(call_graphs_count_recursive_stacks_once),
 		cmocka_unit_test(keys_choose_the_columns_and_their_order),
