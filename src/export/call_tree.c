@@ -17,7 +17,7 @@ struct call_tree {
 
 	struct call_frame *frames;
 	size_t n_frames, frames_capacity;
-	struct hash_index frame_index; /* by name, dso and kind */
+	struct hash_index frame_index; /* by name, dso, place and kind */
 	uint32_t memos[MEMOS]; /* by the caller's pointers: frame + 1; checked, for they lie */
 
 	struct call_node *nodes;
@@ -80,38 +80,58 @@ static int add_frame(struct call_tree *tree, const struct call_frame *frame, uin
 }
 
 /* Interned names are compared by their pointers. */
+static bool is_frame(const struct call_frame *known, const struct call_frame *key)
+{
+	return known->name == key->name && known->dso == key->dso && known->place == key->place &&
+	       known->kind == key->kind;
+}
+
+static int intern_names(struct call_tree *tree, const struct call_frame *frame,
+			struct call_frame *ret)
+{
+	int r = name_pool_intern(&tree->names, frame->name, &ret->name);
+
+	if (!r)
+		r = name_pool_intern(&tree->names, frame->dso, &ret->dso);
+	if (!r && frame->place)
+		r = name_pool_intern(&tree->names, frame->place, &ret->place);
+	return r;
+}
+
 static int find_frame(struct call_tree *tree, const struct call_frame *frame, uint32_t *ret)
 {
 	struct call_frame key = {.kind = frame->kind};
-	const struct call_frame *known;
 	uint64_t hash;
 	size_t at = 0;
-	int r = name_pool_intern(&tree->names, frame->name, &key.name);
+	int r = intern_names(tree, frame, &key);
 
 	if (r < 0)
 		return r;
-	r = name_pool_intern(&tree->names, frame->dso, &key.dso);
-	if (r < 0)
-		return r;
-
 	hash = hash_words((uintptr_t)key.name, (uintptr_t)key.dso + key.kind, tree->seed);
-	while (hash_index_next(&tree->frame_index, hash, &at, ret)) {
-		known = &tree->frames[*ret];
-		if (known->name == key.name && known->dso == key.dso && known->kind == key.kind)
+	if (key.place)
+		hash = hash_words(hash, (uintptr_t)key.place, tree->seed);
+	while (hash_index_next(&tree->frame_index, hash, &at, ret))
+		if (is_frame(&tree->frames[*ret], &key))
 			return 0;
-	}
 	return add_frame(tree, &key, hash, ret);
+}
+
+static bool same_place(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
 }
 
 static bool same_frame(const struct call_frame *a, const struct call_frame *b)
 {
-	return a->kind == b->kind && !strcmp(a->name, b->name) && !strcmp(a->dso, b->dso);
+	return a->kind == b->kind && !strcmp(a->name, b->name) && !strcmp(a->dso, b->dso) &&
+	       same_place(a->place, b->place);
 }
 
 /* Callers mostly pass the same pointers for the same names. */
 static int recall_frame(struct call_tree *tree, const struct call_frame *frame, uint32_t *ret)
 {
-	uint64_t hash = hash_words((uintptr_t)frame->name, (uintptr_t)frame->dso, frame->kind);
+	uint64_t hash = hash_words((uintptr_t)frame->name, (uintptr_t)frame->dso,
+				   frame->kind + (uintptr_t)frame->place);
 	uint32_t *memo = &tree->memos[hash % MEMOS];
 	int r;
 

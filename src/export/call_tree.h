@@ -29,7 +29,8 @@
  * struct call_frame - what a frame is called
  * @name: of the function; NULL or "" stands for "[unknown]"
  * @dso: path or name of the file that holds it; NULL stands for ""
- * @kind: frames that differ in any of the three are different frames
+ * @place: where it is in its source, as "file:line"; or NULL
+ * @kind: frames that differ in any of the four are different frames
  * @levels: of a recursion for which this frame stands, alone or with its neighbours; 0 and
  *	1: one
  *
@@ -40,6 +41,7 @@ struct call_frame {
 	const char *dso;
 	enum frame_kind kind;
 	uint32_t levels;
+	const char *place;
 };
 
 #define CALL_TREE_ROOT 0
@@ -85,7 +87,7 @@ size_t call_tree_frames(const struct call_tree *tree);
 const struct call_node *call_tree_node(const struct call_tree *tree, uint32_t node);
 
 /*
- * @levels means nothing here.  Neither string is NULL.  Both are interned, so equal strings have
+ * @levels means nothing here.  Name and file are not NULL.  All are interned, so equal strings have
  * equal pointers, and valid until call_tree_close().
  */
 const struct call_frame *call_tree_frame(const struct call_tree *tree, uint32_t frame);

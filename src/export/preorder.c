@@ -29,7 +29,9 @@ static int compare_frames(const void *a, const void *b, void *ctx)
 
 	if (!order)
 		order = strcmp(x->dso, y->dso);
-	return order ? order : (int)x->kind - (int)y->kind;
+	if (!order)
+		order = (int)x->kind - (int)y->kind;
+	return order || !x->place || !y->place ? order : strcmp(x->place, y->place);
 }
 
 static uint32_t *numbers(size_t n)

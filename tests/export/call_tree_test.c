@@ -62,27 +62,27 @@ static void siblings_come_in_order_of_names(void **state)
 	call_tree_close(tree);
 }
 
-static void frames_of_different_kinds_or_files_are_different(void **state)
+static void frames_of_different_kinds_files_or_places_are_different(void **state)
 {
 	const struct call_frame frames[] = {
-		{"f", "x", FRAME_USER, 0},
-		{"f", "y", FRAME_USER, 0},
-		{"f", "x", FRAME_INLINED, 0},
-		{"f", "x", FRAME_USER, 0},
+		{"f", "x", FRAME_USER, 0, NULL},    {"f", "y", FRAME_USER, 0, NULL},
+		{"f", "x", FRAME_INLINED, 0, NULL}, {"f", "x", FRAME_USER, 0, NULL},
+		{"f", "x", FRAME_USER, 0, "f.c:1"}, {"f", "x", FRAME_USER, 0, "f.c:2"},
+		{"f", "x", FRAME_USER, 0, "f.c:1"},
 	};
 	struct call_tree *tree = tree_open();
 
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < 7; i++)
 		assert_int_equal(call_tree_add(tree, &frames[i], 1, 1), 0);
-	assert_tree(tree, "all:0/4 f:2/2 f:1/1 f:1/1");
-	assert_int_equal(call_tree_frames(tree), 3);
+	assert_tree(tree, "all:0/7 f:2/2 f:2/2 f:1/1 f:1/1 f:1/1");
+	assert_int_equal(call_tree_frames(tree), 5);
 	call_tree_close(tree);
 }
 
 static void names_are_copied_and_interned(void **state)
 {
 	char name[] = "first", dso[] = "libx";
-	struct call_frame frame = {name, dso, FRAME_USER, 0};
+	struct call_frame frame = {name, dso, FRAME_USER, 0, NULL};
 	struct call_tree *tree = tree_open();
 
 	assert_int_equal(call_tree_add(tree, &frame, 1, 1), 0);
@@ -197,7 +197,7 @@ int main(void)
 		cmocka_unit_test(an_empty_tree_is_its_root),
 		cmocka_unit_test(weights_are_sums_of_the_stacks),
 		cmocka_unit_test(siblings_come_in_order_of_names),
-		cmocka_unit_test(frames_of_different_kinds_or_files_are_different),
+		cmocka_unit_test(frames_of_different_kinds_files_or_places_are_different),
 		cmocka_unit_test(names_are_copied_and_interned),
 		cmocka_unit_test(missing_names_become_unknown),
 		cmocka_unit_test(stacks_without_frames_or_weight),

@@ -12,8 +12,8 @@ static int add(struct call_tree *tree, const char *caller, const struct call_fra
 	       uint64_t weight)
 {
 	const struct call_frame frames[] = {
-		{"main", "/bin/app", FRAME_USER, 0},
-		{caller, "/bin/app", FRAME_USER, 0},
+		{"main", "/bin/app", FRAME_USER, 0, NULL},
+		{caller, "/bin/app", FRAME_USER, 0, NULL},
 		*callee,
 	};
 
@@ -24,11 +24,13 @@ static int fill(struct call_tree *tree)
 {
 	int r = 0;
 
-	r |= add(tree, "alpha", &(struct call_frame){"beta", "/bin/app", FRAME_USER, 0}, 60);
-	r |= add(tree, "alpha", &(struct call_frame){"write", "[kernel]", FRAME_KERNEL, 0}, 20);
-	r |= add(tree, "gamma", &(struct call_frame){"tiny", "/bin/app", FRAME_INLINED, 0}, 15);
+	r |= add(tree, "alpha", &(struct call_frame){"beta", "/bin/app", FRAME_USER, 0, NULL}, 60);
+	r |= add(tree, "alpha", &(struct call_frame){"write", "[kernel]", FRAME_KERNEL, 0, NULL},
+		 20);
+	r |= add(tree, "gamma", &(struct call_frame){"tiny", "/bin/app", FRAME_INLINED, 0, NULL},
+		 15);
 	r |= add(tree, "gamma",
-		 &(struct call_frame){"</script>\"]]>\\\xff<b>&", "\"'\n", FRAME_JIT, 0}, 5);
+		 &(struct call_frame){"</script>\"]]>\\\xff<b>&", "\"'\n", FRAME_JIT, 0, NULL}, 5);
 	return r;
 }
 

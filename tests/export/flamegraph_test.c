@@ -202,7 +202,7 @@ static void hostile_names_are_harmless(void **state)
 	char *svg;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		struct call_frame frame = {names[i], names[i], FRAME_USER, 0};
+		struct call_frame frame = {names[i], names[i], FRAME_USER, 0, NULL};
 
 		assert_int_equal(call_tree_add(tree, &frame, 1, 1), 0);
 	}
@@ -298,9 +298,9 @@ static void the_greatest_weight_is_drawn(void **state)
 
 static void colours_tell_kinds_and_depend_on_names_only(void **state)
 {
-	struct call_frame user = {"memcpy", "/lib/a", FRAME_USER, 0};
-	struct call_frame other = {"memcpy", "/lib/b", FRAME_USER, 0};
-	struct call_frame kernel = {"memcpy", "/lib/a", FRAME_KERNEL, 0};
+	struct call_frame user = {"memcpy", "/lib/a", FRAME_USER, 0, NULL};
+	struct call_frame other = {"memcpy", "/lib/b", FRAME_USER, 0, NULL};
+	struct call_frame kernel = {"memcpy", "/lib/a", FRAME_KERNEL, 0, NULL};
 
 	assert_int_equal(palette_colour(&user), palette_colour(&other));
 	assert_int_not_equal(palette_colour(&user), palette_colour(&kernel));

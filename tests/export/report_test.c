@@ -377,7 +377,7 @@ static void inlined_functions_are_marked_and_merged(void **state)
 
 static void hostile_names_do_not_reach_the_terminal(void **state)
 {
-	const struct call_frame frame = {"a\x1b[2J\nb\xff", "/x/\x07y", FRAME_USER, 0};
+	const struct call_frame frame = {"a\x1b[2J\nb\xff", "/x/\x07y", FRAME_USER, 0, NULL};
 	struct report_options options = usual_options;
 	struct report *report = report_of();
 
