@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/event_reports.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vector.h"
 #include "cli/command.h"
+
+#define NUMBER_SIZE 24
 
 /* 0 or a negative errno. */
 static int open_report(const struct arguments *a, struct event_report *event)
@@ -36,21 +40,61 @@ static void count_sample(struct event_report *event, const struct stack_sample *
 	}
 }
 
+/* The labels of a sample, as text. */
+struct sample_labels {
+	char pid[NUMBER_SIZE], tid[NUMBER_SIZE], cpu[NUMBER_SIZE];
+};
+
+static const char *label(const struct report_options *options, enum report_key key, int64_t number,
+			 char text[NUMBER_SIZE])
+{
+	if (!report_has_key(options, key))
+		return NULL;
+	snprintf(text, NUMBER_SIZE, "%" PRId64, number);
+	return text;
+}
+
+static struct report_origin origin_of(const struct report_options *options,
+				      const struct stack_sample *sample,
+				      struct sample_labels *labels)
+{
+	return (struct report_origin){
+		.texts = {
+			[REPORT_COMM] = sample->comm,
+			[REPORT_PID] = label(options, REPORT_PID, sample->pid, labels->pid),
+			[REPORT_TID] = label(options, REPORT_TID, sample->tid, labels->tid),
+			[REPORT_CPU] = label(options, REPORT_CPU, sample->cpu, labels->cpu),
+		}};
+}
+
+static int note_task(struct event_reports *reports, const struct stack_sample *sample)
+{
+	const struct report_options *options = &reports->input.arguments->report;
+
+	if (!report_has_key(options, REPORT_PID) && !report_has_key(options, REPORT_TID))
+		return 0;
+	return task_names_note(&reports->tasks, sample->pid, sample->tid, sample->comm);
+}
+
 static int add_sample(void *ctx, const struct stack_sample *sample)
 {
 	struct event_reports *reports = ctx;
 	struct input *input = &reports->input;
 	uint64_t weight = reports->one && !sample->weighed ? 1 : sample->period;
 	struct event_report *event = &reports->events[sample->event_number];
+	struct sample_labels labels;
+	const struct report_origin origin = origin_of(&input->arguments->report, sample, &labels);
 	int r = open_report(input->arguments, event);
 
 	if (r)
 		return r;
 	count_sample(event, sample);
 	r = named_stack_make(&input->stack, session_naming(input->session), sample);
+	if (!r)
+		r = note_task(reports, sample);
 	return r ? r
-		 : report_add(event->report, sample->comm, input->stack.frames, input->stack.count,
-			      weight);
+		 : report_add_of(event->report, &origin, input->stack.frames, input->stack.count,
+				 weight);
 }
 
 static const struct sample_sink report_sink = {.sample = add_sample};
@@ -63,8 +107,9 @@ static int find_events(struct event_reports *reports)
 	int r = 0;
 
 	for (size_t i = 0; !r && (attr = perf_reader_event(reader, i)); i++)
-		r = vector_push(reports->events, reports->count, reports->room,
-				(struct event_report){.name = attr->name});
+		r = vector_push(
+			reports->events, reports->count, reports->room,
+			(struct event_report){.name = attr->name, .tasks = &reports->tasks});
 	return r ? r : open_report(reports->input.arguments, reports->events);
 }
 
@@ -73,6 +118,7 @@ int event_reports_open(const struct arguments *arguments, bool one, struct event
 	int r;
 
 	*ret = (struct event_reports){.input = {.arguments = arguments}, .one = one};
+	ret->input.stack.lines = arguments->naming.lines;
 	r = input_open(&ret->input);
 	if (r)
 		return r;
@@ -85,6 +131,7 @@ int event_reports_close(struct event_reports *reports)
 	for (size_t i = 0; i < reports->count; i++)
 		report_close(reports->events[i].report);
 	free(reports->events);
+	task_names_fini(&reports->tasks);
 	return reports->input.session ? input_close(&reports->input) : 0;
 }
 

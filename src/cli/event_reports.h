@@ -7,6 +7,7 @@
 
 #include "cli/input.h"
 #include "export/report.h"
+#include "export/task_names.h"
 
 /* The samples of one event of a recording. */
 struct event_report {
@@ -15,6 +16,7 @@ struct event_report {
 	uint64_t frames, inferred; /* of the user parts of those; of them, by rules from code */
 	uint64_t reasons[BOBBIN_REASON_COUNT];
 	struct report *report;
+	const struct task_names *tasks; /* of all events */
 };
 
 /* Those of all events; @one: only the first is shown. */
@@ -23,12 +25,13 @@ struct event_reports {
 	bool one;
 	struct event_report *events; /* by their numbers */
 	size_t count, room;
+	struct task_names tasks; /* of all samples, if the keys are about them */
 };
 
 /*
  * Open the recording of @arguments, and add up the samples of each event by their periods.  @one: of
- * the first event alone, and one by one if the event is no more than a clock.  0, or an exit
- * status after a complaint; event_reports_close() follows in any case.
+ * the first event alone, and one by one if the event is no more than a clock.  Stacks have the
+ * labels that the keys of the arguments' report ask for.  0, or an exit status after a complaint; event_reports_close() follows in any case.
  */
 int event_reports_open(const struct arguments *arguments, bool one, struct event_reports *ret);
 

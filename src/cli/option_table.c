@@ -110,8 +110,22 @@ static bool take_keys(const struct option_use *use)
 {
 	if (!report_parse_keys(use->text, &use->a->report))
 		return true;
-	complain_use("%s: '%s' is not a list of comm, dso and sym", use->spelling, use->text);
+	complain_use("%s: '%s' is not a list of " REPORT_KEY_NAMES, use->spelling, use->text);
 	return false;
+}
+
+/* Processes and lines are others in another recording. */
+static bool take_lasting_keys(const struct option_use *use)
+{
+	const struct report_options *report = &use->a->report;
+	bool good = !report_parse_keys(use->text, &use->a->report);
+
+	for (size_t i = 0; good && i < report->n_keys; i++)
+		good = report->keys[i] < REPORT_USUAL_KEYS;
+	if (!good)
+		complain_use("%s: '%s' is not a list of comm, dso and sym", use->spelling,
+			     use->text);
+	return good;
 }
 
 static bool take_fields(const struct option_use *use)
@@ -460,7 +474,7 @@ const struct option_row option_rows[] = {
 	{OF_REPORT, "no-children", 0, NULL, NULL,
 	 "count a function's own samples only", FLAG(report.no_children), GIVEN(full)},
 	{OF_REPORT, "sort", 's', "KEYS", NULL,
-	 "columns: any of comm,dso,sym", BY(take_keys), GIVEN(full)},
+	 "columns: any of comm,dso,sym,pid,tid,cpu,srcline,srcfile", BY(take_keys), GIVEN(full)},
 	{OF_REPORT, "call-graph", 'g', "HOW", "0.5",
 	 "'none'; or a list: a number, to hide branches below that many per cent, and 'caller' or "
 	 "'callee', from which graphs begin", BY(take_branches), GIVEN(full)},
@@ -469,7 +483,7 @@ const struct option_row option_rows[] = {
 	{OF_REPORT, "percent-limit", 0, "P", "0.1",
 	 "hide entries below P per cent", REAL(take_real, report.percent_limit, 100), GIVEN(full)},
 	{OF_DIFF, "sort", 's', "KEYS", "dso,sym",
-	 "columns: any of comm,dso,sym", BY(take_keys)},
+	 "columns: any of comm,dso,sym", BY(take_lasting_keys)},
 	{OF_DIFF, "percent-limit", 0, "P", "0.01",
 	 "hide changes below P percentage points", REAL(take_real, report.percent_limit, 100)},
 	{OF_REPORT, "stdio", 0, NULL, NULL,

@@ -77,6 +77,7 @@ static int print(const struct arguments *a, const struct event_report *event)
 	struct report_options options = a->report;
 
 	pager_start();
+	options.tasks = event->tasks;
 	options.event = event->name;
 	options.samples = event->samples;
 	options.first_screen = !a->full;
@@ -87,7 +88,11 @@ static int print(const struct arguments *a, const struct event_report *event)
 
 int run_report(struct arguments *a)
 {
-	int r = report_events(a, false, print);
+	int r;
+
+	a->naming.lines = report_has_key(&a->report, REPORT_SRCLINE) ||
+			  report_has_key(&a->report, REPORT_SRCFILE);
+	r = report_events(a, false, print);
 
 	return !pager_end() || r;
 }

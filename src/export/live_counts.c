@@ -132,11 +132,14 @@ static int make_room(struct report *counts)
 int live_counts_add(struct report *counts, const char *process, const char *comm,
 		    const struct call_frame *frames, size_t n, uint64_t weight)
 {
+	const struct report_origin origin = {
+		.texts = {[REPORT_COMM] = comm, [REPORT_PID] = process},
+	};
 	int r = 0;
 
 	if (is_larger(counts, LIVE_COUNTS_NODES))
 		r = make_room(counts);
-	return r ? r : report_add_process(counts, process, comm, frames, n, weight);
+	return r ? r : report_add_of(counts, &origin, frames, n, weight);
 }
 
 int live_counts_fade(struct report *counts, bool all)

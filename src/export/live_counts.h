@@ -22,7 +22,7 @@
 /* The name of the stacks that there was no room for. */
 #define LIVE_COUNTS_REST "[left out]"
 
-/* As report_add_process(). */
+/* As report_add_of(), of a process. */
 int live_counts_add(struct report *counts, const char *process, const char *comm,
 		    const struct call_frame *frames, size_t n, uint64_t weight);
 

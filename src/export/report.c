@@ -30,6 +30,8 @@ struct report {
 	struct call_tree *tree;
 	struct call_frame *stack; /* scratch: a command and its frames */
 	size_t stack_capacity;
+	char *labels; /* scratch */
+	size_t label_room;
 	bool unfolded;
 };
 
@@ -68,6 +70,7 @@ void report_close(struct report *report)
 		return;
 	call_tree_close(report->tree);
 	free(report->stack);
+	free(report->labels);
 	free(report);
 }
 
@@ -82,7 +85,8 @@ static bool same_function(const void *ctx, size_t a, size_t b)
 
 	if (x->kind != y->kind || x->kind == FRAME_UNKNOWN || !x->name || !*x->name)
 		return false;
-	return same_text(x->name, y->name) && same_text(x->dso, y->dso);
+	return same_text(x->name, y->name) && same_text(x->dso, y->dso) &&
+	       same_text(x->place, y->place);
 }
 
 size_t recursion_fold(struct call_frame *frames, size_t n)
@@ -102,10 +106,33 @@ size_t recursion_fold(struct call_frame *frames, size_t n)
 	return left;
 }
 
-int report_add_process(struct report *report, const char *process, const char *comm,
-		       const struct call_frame *frames, size_t n, uint64_t weight)
+/* Makes the text of the labels, see REPORT_LABEL_GAP. */
+static int join_labels(struct report *report, const struct report_origin *origin)
+{
+	size_t used = 0, end = 0;
+
+	for (int key = REPORT_FIRST_LABEL; key < REPORT_LABELS_END; key++) {
+		const char *label = origin->texts[key] ? origin->texts[key] : "";
+		size_t length = strlen(label);
+		int r = vector_reserve(&report->labels, &report->label_room, used + length + 2, 1);
+
+		if (r)
+			return r;
+		memcpy(report->labels + used, label, length);
+		used += length;
+		if (length)
+			end = used;
+		report->labels[used++] = *REPORT_LABEL_GAP;
+	}
+	report->labels[end] = '\0';
+	return 0;
+}
+
+int report_add_of(struct report *report, const struct report_origin *origin,
+		  const struct call_frame *frames, size_t n, uint64_t weight)
 {
 	static const struct call_frame unknown = {.kind = FRAME_UNKNOWN};
+	const char *comm = origin->texts[REPORT_COMM];
 	char printed[COMM_BYTES];
 	int r;
 
@@ -118,9 +145,12 @@ int report_add_process(struct report *report, const char *process, const char *c
 		n = 1;
 	}
 	r = vector_reserve(&report->stack, &report->stack_capacity, n + 1, sizeof(*report->stack));
-	if (r < 0)
+	if (!r)
+		r = join_labels(report, origin);
+	if (r)
 		return r;
-	report->stack[0] = (struct call_frame){.name = comm, .dso = process, .kind = FRAME_COMMAND};
+	report->stack[0] =
+		(struct call_frame){.name = comm, .dso = report->labels, .kind = FRAME_COMMAND};
 	memcpy(report->stack + 1, frames, n * sizeof(*frames));
 	if (!report->unfolded)
 		n = recursion_fold(report->stack + 1, n);
@@ -130,7 +160,9 @@ int report_add_process(struct report *report, const char *process, const char *c
 int report_add(struct report *report, const char *comm, const struct call_frame *frames, size_t n,
 	       uint64_t weight)
 {
-	return report_add_process(report, NULL, comm, frames, n, weight);
+	const struct report_origin origin = {.texts = {[REPORT_COMM] = comm}};
+
+	return report_add_of(report, &origin, frames, n, weight);
 }
 
 void report_replace_tree(struct report *report, struct call_tree *tree)

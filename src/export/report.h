@@ -14,7 +14,7 @@
  *	               |
  *	                --38.25%--emit
  *
- * Samples are gathered into entries by any of command, file and symbol.  An
+ * Samples are gathered into entries by any of the keys, such as command, file and symbol.  An
  * entry's "self" is the weight of the stacks that end in it; its "children"
  * adds those that pass through it, each stack once however often it does.
  *
@@ -48,9 +48,18 @@ void report_close(struct report *report); /* or NULL */
 int report_add(struct report *report, const char *comm, const struct call_frame *frames, size_t n,
 	       uint64_t weight);
 
-/* The same, of a process: commands of one name are different then. */
-int report_add_process(struct report *report, const char *process, const char *comm,
-		       const struct call_frame *frames, size_t n, uint64_t weight);
+/**
+ * struct report_origin - whose a stack is
+ * @texts: by enum report_key: the command; and those labels, such as the number of the process, by
+ *	which commands of one name are told apart.  NULL or "" for others.
+ */
+struct report_origin {
+	const char *texts[REPORT_KEY_COUNT];
+};
+
+/* The same, with labels. */
+int report_add_of(struct report *report, const struct report_origin *origin,
+		  const struct call_frame *frames, size_t n, uint64_t weight);
 
 /* Let another tree, which is taken over, be what was added. */
 void report_replace_tree(struct report *report, struct call_tree *tree);

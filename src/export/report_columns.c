@@ -7,9 +7,11 @@
 
 #include "export/report_line.h"
 #include "export/safe_text.h"
+#include "export/task_names.h"
 
 #define WIDEST_COLUMN 48 /* wider cells push their line to the right */
 #define MARK 4           /* of a symbol: "[k] " */
+#define CELL_SIZE 64     /* numbers and names that the kernel bounds */
 
 static const struct {
 	const char *name, *title;
@@ -17,6 +19,11 @@ static const struct {
 	[REPORT_COMM] = {"comm", "Command"},
 	[REPORT_DSO] = {"dso", "Shared Object"},
 	[REPORT_SYM] = {"sym", "Symbol"},
+	[REPORT_PID] = {"pid", "    Pid:Command"},
+	[REPORT_TID] = {"tid", "    Tid:Command"},
+	[REPORT_CPU] = {"cpu", "CPU"},
+	[REPORT_SRCLINE] = {"srcline", "Source:Line"},
+	[REPORT_SRCFILE] = {"srcfile", "Source File"},
 };
 
 static bool is_key(const char *text, size_t length, const char *name)
@@ -34,9 +41,9 @@ static int find_key(const char *text, size_t length)
 	return -EINVAL;
 }
 
-static bool has_key(const struct report_options *options, enum report_key key, size_t n)
+bool report_has_key(const struct report_options *options, enum report_key key)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < options->n_keys; i++)
 		if (options->keys[i] == key)
 			return true;
 	return false;
@@ -51,7 +58,7 @@ int report_parse_keys(const char *text, struct report_options *options)
 		size_t length = strcspn(text, ",");
 		int key = find_key(text, length);
 
-		if (key < 0 || has_key(&parsed, (enum report_key)key, parsed.n_keys))
+		if (key < 0 || report_has_key(&parsed, (enum report_key)key))
 			return -EINVAL;
 		parsed.keys[parsed.n_keys++] = (enum report_key)key;
 		if (!text[length])
@@ -113,48 +120,80 @@ void report_options_complete(struct report_options *options)
 {
 	if (options->n_keys)
 		return;
-	for (size_t key = 0; key < REPORT_KEY_COUNT; key++)
+	for (size_t key = 0; key < REPORT_USUAL_KEYS; key++)
 		options->keys[key] = (enum report_key)key;
-	options->n_keys = REPORT_KEY_COUNT;
+	options->n_keys = REPORT_USUAL_KEYS;
 }
 
-/* Without the mark in front of a symbol. */
-static const char *cell(const struct report_entry *entry, enum report_key key)
+/* "     12:make", in perf's form. */
+static const char *task_cell(const struct report_columns *columns, const char *id,
+			     char buffer[CELL_SIZE])
 {
+	const char *comm = columns->tasks ? task_names_find(columns->tasks, atoi(id)) : "";
+
+	snprintf(buffer, CELL_SIZE, "%7s:%s", id, comm);
+	return buffer;
+}
+
+/* Without the mark in front of a symbol; @buffer: may be used for it. */
+static const char *cell(const struct report_columns *columns, const struct report_entry *entry,
+			enum report_key key, char buffer[CELL_SIZE])
+{
+	const char *text = entry->texts[key];
+
+	if (key >= REPORT_FIRST_LABEL && !*text)
+		return text;
 	switch (key) {
-	case REPORT_COMM:
-		return entry->comm;
 	case REPORT_DSO:
-		return report_file_name(entry->dso);
+		return report_file_name(text);
+	case REPORT_PID:
+	case REPORT_TID:
+		return task_cell(columns, text, buffer);
+	case REPORT_CPU:
+		snprintf(buffer, CELL_SIZE, "%03d", atoi(text));
+		return buffer;
 	default:
-		return entry->name;
+		return text;
 	}
+}
+
+static int compare_texts(const struct report_entry *a, const struct report_entry *b,
+			 enum report_key key)
+{
+	return a->texts[key] ? strcmp(a->texts[key], b->texts[key]) : 0;
 }
 
 int report_entry_compare(const struct report_entry *a, const struct report_entry *b)
 {
-	int order = a->comm ? strcmp(a->comm, b->comm) : 0;
+	static const enum report_key first[] = {REPORT_COMM, REPORT_SYM, REPORT_DSO};
+	int order = 0;
 
-	if (!order && a->name)
-		order = strcmp(a->name, b->name);
-	if (!order && a->dso)
-		order = strcmp(a->dso, b->dso);
-	return order ? order : (int)a->kernel - (int)b->kernel;
+	for (size_t i = 0; i < sizeof(first) / sizeof(*first) && !order; i++)
+		order = compare_texts(a, b, first[i]);
+	if (!order)
+		order = (int)a->kernel - (int)b->kernel;
+	for (int key = REPORT_USUAL_KEYS; key < REPORT_KEY_COUNT && !order; key++)
+		order = compare_texts(a, b, (enum report_key)key);
+	return order;
 }
 
 void report_columns_init(struct report_columns *columns, const struct report_options *options)
 {
 	memcpy(columns->keys, options->keys, sizeof(columns->keys));
 	columns->n_keys = options->n_keys;
+	columns->tasks = options->tasks;
 	for (size_t key = 0; key < REPORT_KEY_COUNT; key++)
 		columns->widths[key] = strlen(keys[key].title);
 }
 
 void report_columns_measure(struct report_columns *columns, const struct report_entry *entry)
 {
+	char buffer[CELL_SIZE];
+
 	for (size_t i = 0; i < columns->n_keys; i++) {
 		enum report_key key = columns->keys[i];
-		size_t width = safe_text_columns(cell(entry, key)) + (key == REPORT_SYM ? MARK : 0);
+		size_t width = safe_text_columns(cell(columns, entry, key, buffer)) +
+			       (key == REPORT_SYM ? MARK : 0);
 
 		if (width > WIDEST_COLUMN)
 			width = WIDEST_COLUMN;
@@ -191,9 +230,11 @@ void report_columns_titles(const struct report_columns *columns, const char *tit
 void report_columns_write(const struct report_columns *columns, const struct report_entry *entry,
 			  FILE *out)
 {
+	char buffer[CELL_SIZE];
+
 	for (size_t i = 0; i < columns->n_keys; i++) {
 		enum report_key key = columns->keys[i];
-		const char *text = cell(entry, key);
+		const char *text = cell(columns, entry, key, buffer);
 		size_t width = safe_text_columns(text);
 
 		fputs("  ", out);

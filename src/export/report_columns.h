@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * report_columns.h - the columns of a table of entries: command, file and symbol.
+ * report_columns.h - the columns of a table of entries: command, file, symbol and the other keys.
  */
 #ifndef BOBBIN_EXPORT_REPORT_COLUMNS_H
 #define BOBBIN_EXPORT_REPORT_COLUMNS_H
@@ -14,10 +14,12 @@
 /**
  * struct report_columns - which ones there are, from left to right, and how wide they are
  * @widths: by key, of the widest cell that was measured
+ * @tasks: the options'
  */
 struct report_columns {
 	enum report_key keys[REPORT_KEY_COUNT];
 	size_t n_keys, widths[REPORT_KEY_COUNT];
+	const struct task_names *tasks;
 };
 
 /* Of @options, as wide as their titles. */
@@ -33,7 +35,7 @@ void report_columns_titles(const struct report_columns *columns, const char *tit
 void report_columns_write(const struct report_columns *columns, const struct report_entry *entry,
 			  FILE *out);
 
-/* The order of entries that weigh the same: by command, symbol and file. */
+/* The order of entries that weigh the same: by command, symbol, file and the others. */
 int report_entry_compare(const struct report_entry *a, const struct report_entry *b);
 
 #endif

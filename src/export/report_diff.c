@@ -46,18 +46,21 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_entry(const struct report_entry *a, const struct report_entry *b)
 {
-	return a->kernel == b->kernel && same_text(a->name, b->name) &&
-	       same_text(a->comm, b->comm) &&
-	       (a->dso == b->dso || same_text(report_file_name(a->dso), report_file_name(b->dso)));
+	return a->kernel == b->kernel && same_text(a->texts[REPORT_SYM], b->texts[REPORT_SYM]) &&
+	       same_text(a->texts[REPORT_COMM], b->texts[REPORT_COMM]) &&
+	       (a->texts[REPORT_DSO] == b->texts[REPORT_DSO] ||
+		same_text(report_file_name(a->texts[REPORT_DSO]),
+			  report_file_name(b->texts[REPORT_DSO])));
 }
 
 static int find_line(struct diff *d, const struct report_entry *entry, uint32_t *ret)
 {
-	uint64_t hash = hash_text(entry->name, d->seed);
+	uint64_t hash = hash_text(entry->texts[REPORT_SYM], d->seed);
 	size_t at = 0;
 
-	hash = hash_text(entry->comm, hash);
-	hash = hash_text(entry->dso ? report_file_name(entry->dso) : NULL, hash);
+	hash = hash_text(entry->texts[REPORT_COMM], hash);
+	hash = hash_text(
+		entry->texts[REPORT_DSO] ? report_file_name(entry->texts[REPORT_DSO]) : NULL, hash);
 	while (hash_index_next(&d->index, hash, &at, ret))
 		if (same_entry(&d->lines[*ret].entry, entry))
 			return 0;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash_index.h"
 #include "base/vector.h"
@@ -10,7 +11,7 @@
 #define FIRST_DEPTH 2 /* below the root and the commands */
 
 struct key_set {
-	bool has[REPORT_KEY_COUNT], by_process;
+	bool has[REPORT_KEY_COUNT];
 	uint64_t seed;
 	struct hash_index index;
 	uint32_t *entry_of; /* place: its entry; not for the root and commands */
@@ -18,31 +19,67 @@ struct key_set {
 
 static bool same_key(const struct report_entry *a, const struct report_entry *b)
 {
-	return a->comm == b->comm && a->dso == b->dso && a->name == b->name &&
-	       a->process == b->process && a->kernel == b->kernel;
+	return a->kernel == b->kernel && !memcmp(a->texts, b->texts, sizeof(a->texts));
 }
 
-static struct report_entry key_of(const struct report_entries *all, const struct key_set *keys,
-				  uint32_t at, const struct call_frame *command)
+/* The file of "file:line". */
+static int intern_file(struct report_entries *all, const char *place, const char **ret)
+{
+	const char *colon = strrchr(place, ':');
+	char *file = strndup(place, colon ? (size_t)(colon - place) : strlen(place));
+	int r = file ? name_pool_intern(&all->texts, file, ret) : -ENOMEM;
+
+	free(file);
+	return r;
+}
+
+/* Adds to @ret, which has the command's texts. */
+static int key_of(struct report_entries *all, const struct key_set *keys, uint32_t at,
+		  struct report_entry *ret)
 {
 	const struct call_frame *frame = call_tree_frame(all->tree, all->order.nodes[at].frame);
+	const char *place = frame->place ? frame->place : REPORT_NO_LINE;
+	int r = 0;
 
-	return (struct report_entry){
-		.comm = keys->has[REPORT_COMM] ? command->name : NULL,
-		.dso = keys->has[REPORT_DSO] ? frame->dso : NULL,
-		.name = keys->has[REPORT_SYM] ? frame->name : NULL,
-		.process = keys->by_process ? command->dso : NULL,
-		.kernel = keys->has[REPORT_SYM] && frame->kind == FRAME_KERNEL,
-	};
+	if (keys->has[REPORT_DSO])
+		ret->texts[REPORT_DSO] = frame->dso;
+	if (keys->has[REPORT_SYM])
+		ret->texts[REPORT_SYM] = frame->name;
+	ret->kernel = keys->has[REPORT_SYM] && frame->kind == FRAME_KERNEL;
+	if (keys->has[REPORT_SRCLINE])
+		r = name_pool_intern(&all->texts, place, &ret->texts[REPORT_SRCLINE]);
+	if (!r && keys->has[REPORT_SRCFILE])
+		r = intern_file(all, place, &ret->texts[REPORT_SRCFILE]);
+	return r;
+}
+
+/* What entries below a command's node have in common. */
+static int command_key(struct report_entries *all, const struct key_set *keys,
+		       const struct call_frame *command, struct report_entry *ret)
+{
+	char *labels = strdup(command->dso), *rest = labels;
+	int r = labels ? 0 : -ENOMEM;
+
+	*ret = (struct report_entry){0};
+	if (keys->has[REPORT_COMM])
+		ret->texts[REPORT_COMM] = command->name;
+	for (int key = REPORT_FIRST_LABEL; key < REPORT_LABELS_END && !r; key++) {
+		const char *label = strsep(&rest, REPORT_LABEL_GAP);
+
+		if (keys->has[key])
+			r = name_pool_intern(&all->texts, label ? label : "", &ret->texts[key]);
+	}
+	free(labels);
+	return r;
 }
 
 static int find_entry(struct report_entries *all, struct key_set *keys,
 		      const struct report_entry *key, uint32_t *ret)
 {
-	uint64_t hash = hash_words((uintptr_t)key->comm, (uintptr_t)key->dso, keys->seed);
+	uint64_t hash = hash_bytes((const char *)key->texts, sizeof(key->texts),
+				   keys->seed + key->kernel);
 	size_t at = 0;
 
-	hash = hash_words(hash, (uintptr_t)key->name + key->kernel, (uintptr_t)key->process);
 	while (hash_index_next(&keys->index, hash, &at, ret))
 		if (same_key(&all->entries[*ret], key))
 			return 0;
@@ -54,23 +91,24 @@ static int find_entry(struct report_entries *all, struct key_set *keys,
 static int assign_entries(struct report_entries *all, struct key_set *keys)
 {
 	const struct preorder_node *nodes = all->order.nodes;
-	const struct call_frame *command = NULL;
+	struct report_entry command = {0};
+	int r = 0;
 
-	for (uint32_t at = 1; at < all->order.n_nodes; at++) {
-		struct report_entry key;
-		int r;
+	for (uint32_t at = 1; at < all->order.n_nodes && !r; at++) {
+		struct report_entry key = command;
 
 		if (nodes[at].depth < FIRST_DEPTH) {
-			command = call_tree_frame(all->tree, nodes[at].frame);
+			r = command_key(all, keys, call_tree_frame(all->tree, nodes[at].frame),
+					&command);
 			continue;
 		}
-		key = key_of(all, keys, at, command);
-		r = find_entry(all, keys, &key, &keys->entry_of[at]);
-		if (r < 0)
-			return r;
-		all->entries[keys->entry_of[at]].n_nodes++;
+		r = key_of(all, keys, at, &key);
+		if (!r)
+			r = find_entry(all, keys, &key, &keys->entry_of[at]);
+		if (!r)
+			all->entries[keys->entry_of[at]].n_nodes++;
 	}
-	return 0;
+	return r;
 }
 
 /* A counting sort. */
@@ -113,7 +151,7 @@ static void weigh(struct report_entries *all, struct report_entry *entry)
 
 static int gather(struct report_entries *all, const struct report_options *options)
 {
-	struct key_set keys = {.seed = hash_seed(), .by_process = options->by_process};
+	struct key_set keys = {.seed = hash_seed()};
 	int r;
 
 	for (size_t i = 0; i < options->n_keys; i++)
@@ -129,6 +167,48 @@ static int gather(struct report_entries *all, const struct report_options *optio
 	return r;
 }
 
+static bool has_lines(const struct report_entries *all)
+{
+	for (uint32_t i = 0; i < call_tree_frames(all->tree); i++)
+		if (call_tree_frame(all->tree, i)->place)
+			return true;
+	return false;
+}
+
+static int find_function(struct report_entries *all, struct hash_index *index, uint32_t frame)
+{
+	const struct call_frame *key = call_tree_frame(all->tree, frame), *known;
+	const uint64_t hash = hash_words((uintptr_t)key->name, (uintptr_t)key->dso, key->kind);
+	uint32_t *ret = &all->functions[frame];
+	size_t at = 0;
+
+	while (hash_index_next(index, hash, &at, ret)) {
+		known = call_tree_frame(all->tree, *ret);
+		if (known->name == key->name && known->dso == key->dso && known->kind == key->kind)
+			return 0;
+	}
+	*ret = frame;
+	return hash_index_add(index, hash, frame);
+}
+
+/* Branches of call graphs are of functions, whatever entries are of. */
+static int find_functions(struct report_entries *all)
+{
+	const size_t count = call_tree_frames(all->tree);
+	struct hash_index index = {0};
+	int r = 0;
+
+	if (!has_lines(all))
+		return 0;
+	all->functions = calloc(count, sizeof(*all->functions));
+	if (!all->functions)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count && !r; i++)
+		r = find_function(all, &index, i);
+	hash_index_fini(&index);
+	return r;
+}
+
 int report_entries_init(const struct call_tree *tree, const struct report_options *options,
 			struct report_entries *ret)
 {
@@ -137,11 +217,14 @@ int report_entries_init(const struct call_tree *tree, const struct report_option
 
 	if (r < 0)
 		return r;
+	name_pool_init(&all.texts);
 	all.places = calloc(all.order.n_nodes, sizeof(*all.places));
 	all.outermost = calloc(all.order.n_nodes, sizeof(*all.outermost));
 	r = all.places && all.outermost ? 0 : -ENOMEM;
 	if (!r)
 		r = gather(&all, options);
+	if (!r)
+		r = find_functions(&all);
 	if (r < 0)
 		report_entries_fini(&all);
 	else
@@ -152,6 +235,8 @@ int report_entries_init(const struct call_tree *tree, const struct report_option
 void report_entries_fini(struct report_entries *all)
 {
 	preorder_fini(&all->order);
+	name_pool_fini(&all->texts);
+	free(all->functions);
 	free(all->entries);
 	free(all->places);
 	free(all->outermost);

@@ -98,10 +98,11 @@ static uint64_t self_below(const struct graph *g, uint32_t at)
 static int add_item(const struct graph *g, struct fork *fork, enum direction direction, uint32_t at,
 		    uint64_t weight)
 {
+	const uint32_t frame = g->all->order.nodes[at].frame;
 	const struct item item = {
 		.weight = weight,
 		.at = at,
-		.frame = g->all->order.nodes[at].frame,
+		.frame = g->all->functions ? g->all->functions[frame] : frame,
 		.direction = direction,
 	};
 

@@ -24,12 +24,13 @@ static struct report_options options_of(const struct top_view *view)
 {
 	bool by_process = view->sort == TOP_PID || *view->filters[TOP_FILTER_PID];
 	struct report_options options = {
-		.keys = {REPORT_SYM, REPORT_DSO, REPORT_COMM},
+		.keys = {REPORT_SYM, REPORT_DSO, REPORT_COMM, REPORT_PID},
 		.n_keys = 2,
-		.by_process = by_process,
 	};
 
-	if (by_process || view->sort == TOP_COMM || *view->filters[TOP_FILTER_COMM])
+	if (by_process)
+		options.n_keys = 4;
+	else if (view->sort == TOP_COMM || *view->filters[TOP_FILTER_COMM])
 		options.n_keys = 3;
 	return options;
 }
@@ -45,10 +46,10 @@ static bool is_shown(const struct top_view *view, const struct report_entry *ent
 
 	if (entry->kernel ? view->hide_kernel : view->hide_user)
 		return false;
-	return has(entry->name, view->filters[TOP_FILTER_SYMBOL]) &&
-	       has(entry->dso, view->filters[TOP_FILTER_DSO]) &&
-	       has(entry->comm, view->filters[TOP_FILTER_COMM]) &&
-	       (!*pid || !strcmp(entry->process, pid));
+	return has(entry->texts[REPORT_SYM], view->filters[TOP_FILTER_SYMBOL]) &&
+	       has(entry->texts[REPORT_DSO], view->filters[TOP_FILTER_DSO]) &&
+	       has(entry->texts[REPORT_COMM], view->filters[TOP_FILTER_COMM]) &&
+	       (!*pid || !strcmp(entry->texts[REPORT_PID], pid));
 }
 
 static int compare_text(const char *a, const char *b)
@@ -76,13 +77,13 @@ static int compare_by(enum top_sort sort, const struct report_entry *a,
 {
 	switch (sort) {
 	case TOP_PID:
-		return compare_processes(a->process, b->process);
+		return compare_processes(a->texts[REPORT_PID], b->texts[REPORT_PID]);
 	case TOP_COMM:
-		return compare_text(a->comm, b->comm);
+		return compare_text(a->texts[REPORT_COMM], b->texts[REPORT_COMM]);
 	case TOP_DSO:
-		return compare_text(a->dso, b->dso);
+		return compare_text(a->texts[REPORT_DSO], b->texts[REPORT_DSO]);
 	case TOP_SYMBOL:
-		return compare_text(a->name, b->name);
+		return compare_text(a->texts[REPORT_SYM], b->texts[REPORT_SYM]);
 	case TOP_SELF:
 		return compare_weights(a->self, b->self);
 	default:
@@ -111,9 +112,10 @@ static uint64_t add_hash(uint64_t hash, const char *text)
 
 static uint64_t id_of(const struct report_entry *entry)
 {
-	uint64_t id = add_hash(add_hash(entry->kernel, entry->name), entry->dso);
+	uint64_t id = add_hash(add_hash(entry->kernel, entry->texts[REPORT_SYM]),
+			       entry->texts[REPORT_DSO]);
 
-	id = add_hash(add_hash(id, entry->comm), entry->process);
+	id = add_hash(add_hash(id, entry->texts[REPORT_COMM]), entry->texts[REPORT_PID]);
 	return id ? id : 1;
 }
 
@@ -131,11 +133,11 @@ static int add_row(struct making *m, const struct report_entry *entry)
 		.self = entry->self,
 		.total = entry->children,
 	};
-	int r = keep(&page->names, entry->name, &row.symbol);
+	int r = keep(&page->names, entry->texts[REPORT_SYM], &row.symbol);
 
-	r = r ? r : keep(&page->names, entry->dso, &row.dso);
-	r = r ? r : keep(&page->names, entry->comm, &row.comm);
-	r = r ? r : keep(&page->names, entry->process, &row.process);
+	r = r ? r : keep(&page->names, entry->texts[REPORT_DSO], &row.dso);
+	r = r ? r : keep(&page->names, entry->texts[REPORT_COMM], &row.comm);
+	r = r ? r : keep(&page->names, entry->texts[REPORT_PID], &row.process);
 	if (r)
 		return r;
 	if (row.id == m->view->expanded)

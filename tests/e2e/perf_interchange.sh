@@ -103,6 +103,28 @@ it_says_the_same_of_profiles_as_perf_report() {
 	diff ours theirs
 }
 
+# rows KEYS: of perf.data, by perf report and by us, whose shares are the same but for roundings
+same_rows() {
+	for children in --children --no-children; do
+		# perf's process is a thread
+		perf report --no-inline --no-demangle --stdio -i perf.data $children -g none \
+			--percent-limit 0 --sort "$(echo "$1" | sed 's/tid/pid/')" 2>perf.log |
+			sed -n 's/@@[A-Za-z0-9_.]*//; s/^ *\([0-9.]*%\)/\1/p' | sed 's/  */ /g; s/ $//' | sort >theirs
+		"$bobbin" report --no-inline --no-demangle $children -g none --percent-limit 0 --sort "$1" |
+			sed -n 's/^ *\([0-9.]*%\)/\1/p' | sed 's/  */ /g; s/ $//' | sort >ours
+		[ -s ours ]
+		diff ours theirs >differences || fail "$(cat differences), by $1 with $children"
+	done
+}
+
+it_sorts_as_perf_report() {
+	needs perf
+	record -F 499 sh -c '"$1" 200 "$2"; "$3" 200' sh "$(program family)" "$(program chain)" "$(program threads)"
+	for keys in comm dso cpu tid comm,tid cpu,comm,dso; do
+		same_rows $keys
+	done
+}
+
 # drawn FUNCTION: in a report, its line without small digits, and the program's functions in its call graph, in order,
 # without itself, which perf leaves out at the start
 drawn() {

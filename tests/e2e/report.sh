@@ -100,6 +100,26 @@ it_sorts_by_what_it_is_told_to() {
 	none ' Command ' <out
 }
 
+it_sorts_by_lines() {
+	record "$(program_as lines chain -g)" 300
+	line=$(grep -n 'spin(ms)' "$sources/chain.c" | head -n 1 | cut -d : -f 1)
+	quietly "$bobbin" report --no-inline -g none --sort srcline,sym
+	grep -Eq '^# Children +Self +Source:Line +Symbol' out
+	entries | some "chain\.c:$line " 1
+	quietly "$bobbin" report --no-children --sort srcfile
+	entries | head -n 1 | some '^ *[89].* spin\.h$' 1
+	none ' Symbol' <out
+}
+
+it_names_the_keys() {
+	recording
+	for keys in nonsense comm,nonsense comm,comm ''; do
+		expect 2 "$bobbin" report --sort "$keys"
+		grep -q "^bobbin report: --sort: '$keys' is not a list of comm, dso, .* and srcfile\$" err
+	done
+	expect 2 "$bobbin" diff --sort pid perf.data perf.data
+}
+
 it_leaves_small_entries_out() {
 	recording
 	quietly "$bobbin" report -g none --percent-limit 0

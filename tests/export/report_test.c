@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "export/task_names.h"
 #include "reports.h"
 
 #include <errno.h>
@@ -310,6 +311,99 @@ static void keys_choose_the_columns_and_their_order(void **state)
 	report_close(report);
 }
 
+static void add_labelled(struct report *report, const char *pid, const char *tid, const char *cpu,
+			 const char *text, uint64_t weight)
+{
+	const struct report_origin origin = {.texts = {[REPORT_COMM] = "app",
+						       [REPORT_PID] = pid,
+						       [REPORT_TID] = tid,
+						       [REPORT_CPU] = cpu}};
+	struct stack stack;
+
+	stack_init(&stack, text);
+	assert_int_equal(report_add_of(report, &origin, stack.frames, stack.n, weight), 0);
+}
+
+static void keys_tell_processes_threads_and_cpus_apart(void **state)
+{
+	struct report_options options = usual_options;
+	struct report *report = report_of();
+	struct task_names tasks = {0};
+
+	assert_int_equal(task_names_note(&tasks, 7, 7, "sh"), 0);
+	assert_int_equal(task_names_note(&tasks, 7, 7, "make"), 0);
+	assert_int_equal(task_names_note(&tasks, 7, 8, "worker"), 0);
+	options.tasks = &tasks;
+	options.no_graph = options.no_children = true;
+	add_labelled(report, "7", "7", "1", "main", 50);
+	add_labelled(report, "7", "8", "1", "main", 30);
+	add_labelled(report, "9", "9", "12", "main", 20);
+	assert_int_equal(report_parse_keys("pid", &options), 0);
+	assert_holds(report, &options,
+		     "# Overhead      Pid:Command\n"
+		     "# ........  ...............\n"
+		     "#\n"
+		     "    80.00%        7:make\n"
+		     "    20.00%        9:\n");
+	assert_int_equal(report_parse_keys("tid,comm", &options), 0);
+	assert_holds(report, &options,
+		     "# Overhead      Tid:Command  Command\n"
+		     "# ........  ...............  .......\n"
+		     "#\n"
+		     "    50.00%        7:make     app\n"
+		     "    30.00%        8:worker   app\n"
+		     "    20.00%        9:         app\n");
+	assert_int_equal(report_parse_keys("cpu", &options), 0);
+	assert_holds(report, &options, "    80.00%  001\n    20.00%  012\n");
+	/* who does not tell them apart has nothing there */
+	add(report, "app", "main", 900);
+	assert_holds(report, &options, "    90.00%  \n");
+	assert_int_equal(report_parse_keys("sym", &options), 0);
+	assert_holds(report, &options, "   100.00%  [.] main\n");
+	task_names_fini(&tasks);
+	report_close(report);
+}
+
+static void keys_tell_lines_apart(void **state)
+{
+	const struct call_frame lines[][2] = {
+		{{.name = "main", .place = "a.c:1"}, {.name = "f", .place = "b:c.h:7"}},
+		{{.name = "main", .place = "a.c:2"}, {.name = "f", .place = "b:c.h:9"}},
+		{{.name = "main", .place = "a.c:2"}, {.name = "f"}},
+	};
+	struct report_options options = usual_options;
+	struct report *report = report_of();
+
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(report_add(report, "app", lines[i], 2, i + 1), 0);
+	options.no_children = options.no_graph = true;
+	assert_int_equal(report_parse_keys("srcline,sym", &options), 0);
+	assert_holds(report, &options,
+		     "# Overhead  Source:Line  Symbol\n"
+		     "# ........  ...........  ......\n"
+		     "#\n"
+		     "    50.00%  [unknown]    [.] f\n"
+		     "    33.33%  b:c.h:9      [.] f\n"
+		     "    16.67%  b:c.h:7      [.] f\n");
+	assert_int_equal(report_parse_keys("srcfile", &options), 0);
+	assert_holds(report, &options,
+		     "# Overhead  Source File\n"
+		     "# ........  ...........\n"
+		     "#\n"
+		     "    50.00%  [unknown]\n"
+		     "    50.00%  b:c.h\n");
+	/* a function has one branch */
+	options.no_children = options.no_graph = false;
+	assert_int_equal(report_parse_keys("sym", &options), 0);
+	assert_holds(report, &options,
+		     "   100.00%     0.00%  [.] main\n"
+		     "            |\n"
+		     "            ---main\n"
+		     "               f\n"
+		     "\n");
+	report_close(report);
+}
+
 static void wrong_keys_are_refused(void **state)
 {
 	struct report_options options = usual_options, before = options;
@@ -469,6 +563,8 @@ int main(void)
 		cmocka_unit_test(recursion_counts_once_per_stack),
 		cmocka_unit_test(call_graphs_count_recursive_stacks_once),
 		cmocka_unit_test(keys_choose_the_columns_and_their_order),
+		cmocka_unit_test(keys_tell_processes_threads_and_cpus_apart),
+		cmocka_unit_test(keys_tell_lines_apart),
 		cmocka_unit_test(wrong_keys_are_refused),
 		cmocka_unit_test(what_is_left_out_is_said),
 		cmocka_unit_test(the_last_notes_are_the_callers),

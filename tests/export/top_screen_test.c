@@ -22,11 +22,13 @@ static struct report *sampled;
 
 static void add(const char *process, const char *comm, const char *text, uint64_t weight)
 {
+	const struct report_origin origin = {
+		.texts = {[REPORT_COMM] = comm, [REPORT_PID] = process},
+	};
 	struct stack stack;
 
 	stack_init(&stack, text);
-	assert_int_equal(report_add_process(sampled, process, comm, stack.frames, stack.n, weight),
-			 0);
+	assert_int_equal(report_add_of(sampled, &origin, stack.frames, stack.n, weight), 0);
 }
 
 static int set_up(void **state)
@@ -252,12 +254,15 @@ static void names_command_no_terminal_and_fit(void **state)
 	static const char hostile[] =
 		"a\033[7m\nb\xff\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe2\x80\xae";
 	const struct call_frame frame = {.name = hostile, .dso = hostile, .kind = FRAME_USER};
+	const struct report_origin origin = {
+		.texts = {[REPORT_COMM] = hostile, [REPORT_PID] = "1\033"},
+	};
 	struct top_view view = begin(TOP_COMM);
 	struct top_page page;
 
 	strcpy(view.filters[TOP_FILTER_SYMBOL], "[7m");
 	strcpy(view.typed, "\033[2J\xc3");
-	assert_int_equal(report_add_process(sampled, "1\033", hostile, &frame, 1, 1000), 0);
+	assert_int_equal(report_add_of(sampled, &origin, &frame, 1, 1000), 0);
 	page = page_of(&view);
 	assert_int_equal(page.n_rows, 1);
 	for (size_t width = 0; width < 100; width++) {
