@@ -533,7 +533,7 @@ const struct option_row option_rows[] = {
 	 "only the thread whose number is PID", FLAG(one)},
 	{OF_STACK, "verbose", 'v', NULL, NULL,
 	 "print for each frame which table was used", FLAG(verbose)},
-	{OF_MAPS | OF_DOCTOR | OF_DUMP | OF_CHECK | OF_STAT | OF_LINT, "json", 0, NULL, NULL,
+	{OF_REPORT | OF_MAPS | OF_DOCTOR | OF_DUMP | OF_CHECK | OF_STAT | OF_LINT, "json", 0, NULL, NULL,
 	 "print one JSON document", FLAG(json)},
 	{UNWINDERS, "no-sframe", 0, NULL, NULL,
 	 "use .eh_frame even if a file has .sframe", FLAG(unwind.ignore_sframe)},

@@ -12,6 +12,7 @@
 #include "export/flamegraph.h"
 #include "export/folded.h"
 #include "export/report.h"
+#include "export/report_json.h"
 
 /* Prints the samples of an event.  0 or a negative errno. */
 typedef int event_writer(const struct arguments *a, const struct event_report *event);
@@ -72,18 +73,83 @@ static void print_reasons(void *ctx, FILE *out)
 			percent(event->inferred, event->frames), event->frames);
 }
 
-static int print(const struct arguments *a, const struct event_report *event)
+static struct report_options options_of(const struct arguments *a, const struct event_report *event)
 {
 	struct report_options options = a->report;
 
-	pager_start();
-	options.tasks = event->tasks;
 	options.event = event->name;
 	options.samples = event->samples;
+	options.tasks = event->tasks;
+	return options;
+}
+
+static int print(const struct arguments *a, const struct event_report *event)
+{
+	struct report_options options = options_of(a, event);
+
+	pager_start();
 	options.first_screen = !a->full;
 	options.notes = print_reasons;
 	options.ctx = (void *)event;
 	return report_write(event->report, &options, stdout);
+}
+
+static void json_reasons(struct json_output *json, const struct event_report *event)
+{
+	json_object(json, "stacks");
+	json_unsigned(json, "walked", event->traced);
+	json_unsigned(json, "complete", event->reasons[BOBBIN_REASON_OUTERMOST]);
+	json_object(json, "ended");
+	for (int i = 0; i < BOBBIN_REASON_COUNT; i++)
+		if (event->reasons[i])
+			json_unsigned(json, bobbin_reason_name((enum bobbin_reason)i),
+				      event->reasons[i]);
+	json_object_end(json);
+	json_unsigned(json, "frames", event->frames);
+	json_unsigned(json, "inferred", event->inferred);
+	json_object_end(json);
+}
+
+static int json_event(struct json_output *json, const struct arguments *a,
+		      const struct event_report *event)
+{
+	struct report_options options = options_of(a, event);
+	int r;
+
+	json_object(json, NULL);
+	r = report_json_write(event->report, &options, json);
+	json_reasons(json, event);
+	json_object_end(json);
+	return r;
+}
+
+static int write_document(const struct event_reports *reports)
+{
+	const struct arguments *a = reports->input.arguments;
+	struct json_output json = json_output(stdout);
+	int r = 0;
+
+	json_object(&json, NULL);
+	json_string(&json, "recording", a->input);
+	report_json_keys(&json, &a->report);
+	json_array(&json, "events");
+	for (size_t i = 0; i < reports->count && !r; i++)
+		r = json_event(&json, a, &reports->events[i]);
+	json_array_end(&json);
+	json_object_end(&json);
+	if (r)
+		complain("%s", strerror(-r));
+	return !finish_output() || r;
+}
+
+static int report_document(struct arguments *a)
+{
+	struct event_reports reports;
+	int r = event_reports_open(a, false, &reports);
+
+	if (!r)
+		r = write_document(&reports);
+	return event_reports_close(&reports) || r;
 }
 
 int run_report(struct arguments *a)
@@ -92,6 +158,8 @@ int run_report(struct arguments *a)
 
 	a->naming.lines = report_has_key(&a->report, REPORT_SRCLINE) ||
 			  report_has_key(&a->report, REPORT_SRCFILE);
+	if (a->json)
+		return report_document(a);
 	r = report_events(a, false, print);
 
 	return !pager_end() || r;

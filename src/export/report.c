@@ -9,12 +9,11 @@
 #include "base/repeat.h"
 #include "base/vector.h"
 #include "export/report_columns.h"
-#include "export/report_entries.h"
 #include "export/report_graph.h"
 #include "export/report_line.h"
+#include "export/report_lines.h"
 #include "export/safe_text.h"
 
-#define FIRST_LINES 20 /* of a first screen */
 #define COMM_BYTES 256 /* the kernel's names have 15 */
 #define PATHS 8
 /* A path has this part of all weight at least. */
@@ -39,11 +38,7 @@ struct report {
 struct page {
 	const struct report *report;
 	struct report_options options;
-	struct report_entries all;
-	const struct report_entry **lines; /* those to print, in order */
-	size_t n_lines;
-	uint64_t left_out; /* weight of the others: self */
-	size_t n_left_out;
+	struct report_lines lines;
 	struct report_columns columns;
 	FILE *out;
 };
@@ -181,58 +176,6 @@ const struct call_tree *report_tree(const struct report *report)
 	return report->tree;
 }
 
-static uint64_t weight_of(const struct page *page, const struct report_entry *entry)
-{
-	return page->options.no_children || page->options.first_screen ? entry->self
-								       : entry->children;
-}
-
-static int compare_lines(const void *a, const void *b, void *ctx)
-{
-	const struct report_entry *x = *(const struct report_entry *const *)a;
-	const struct report_entry *y = *(const struct report_entry *const *)b;
-	const struct page *page = ctx;
-
-	if (weight_of(page, x) != weight_of(page, y))
-		return weight_of(page, x) > weight_of(page, y) ? -1 : 1;
-	if (x->self != y->self)
-		return x->self > y->self ? -1 : 1;
-	return report_entry_compare(x, y);
-}
-
-static bool is_shown(const struct page *page, const struct report_entry *entry)
-{
-	double total = (double)call_tree_total(page->report->tree);
-	uint64_t weight = weight_of(page, entry);
-
-	return weight && (double)weight * 100 >= page->options.percent_limit * total;
-}
-
-static int choose_lines(struct page *page)
-{
-	page->lines = calloc(page->all.n_entries + 1, sizeof(*page->lines));
-	if (!page->lines)
-		return -ENOMEM;
-	report_columns_init(&page->columns, &page->options);
-	for (size_t i = 0; i < page->all.n_entries; i++) {
-		const struct report_entry *entry = &page->all.entries[i];
-
-		if (is_shown(page, entry)) {
-			page->lines[page->n_lines++] = entry;
-			report_columns_measure(&page->columns, entry);
-		} else if (weight_of(page, entry)) {
-			page->left_out += entry->self;
-			page->n_left_out++;
-		}
-	}
-	qsort_r(page->lines, page->n_lines, sizeof(*page->lines), compare_lines, page);
-	while (page->options.first_screen && page->n_lines > FIRST_LINES) {
-		page->left_out += page->lines[--page->n_lines]->self;
-		page->n_left_out++;
-	}
-	return 0;
-}
-
 static void write_header(const struct page *page)
 {
 	const struct report_options *options = &page->options;
@@ -260,7 +203,7 @@ static int write_entry(const struct page *page, const struct report_entry *entry
 	report_columns_write(&page->columns, entry, page->out);
 	if (page->options.no_graph || page->options.first_screen)
 		return 0;
-	return report_graph_write(&page->all, entry, &page->options, page->out);
+	return report_graph_write(&page->lines.all, entry, &page->options, page->out);
 }
 
 /* Of a first screen. */
@@ -268,9 +211,9 @@ static void write_rest(const struct page *page)
 {
 	char share[REPORT_PERCENT_SIZE];
 
-	report_percent(share, page->left_out, call_tree_total(page->report->tree));
-	fprintf(page->out, "# Functions that are left out: %zu (%s self)\n", page->n_left_out,
-		share);
+	report_percent(share, page->lines.left_out, call_tree_total(page->report->tree));
+	fprintf(page->out, "# Functions that are left out: %zu (%s self)\n",
+		page->lines.left_out_count, share);
 	fputs("# All of them, with their callers and callees: --full\n", page->out);
 }
 
@@ -278,11 +221,11 @@ static void write_left_out(const struct page *page)
 {
 	char share[REPORT_PERCENT_SIZE], limit[REPORT_PERCENT_SIZE];
 
-	if (page->n_left_out) {
+	if (page->lines.left_out_count) {
 		report_limit(limit, page->options.percent_limit);
-		report_percent(share, page->left_out, call_tree_total(page->report->tree));
+		report_percent(share, page->lines.left_out, call_tree_total(page->report->tree));
 		fprintf(page->out, "# Entries below %s that are left out: %zu (%s self)\n", limit,
-			page->n_left_out, share);
+			page->lines.left_out_count, share);
 	}
 	if (!page->options.no_graph && page->options.graph_limit > 0) {
 		report_limit(limit, page->options.graph_limit);
@@ -433,13 +376,14 @@ static int write_paths(const struct call_tree *tree, FILE *out)
 
 static int write_page(struct page *page)
 {
-	int r = choose_lines(page);
+	int r = 0;
 
-	if (r < 0)
-		return r;
+	report_columns_init(&page->columns, &page->options);
+	for (size_t i = 0; i < page->lines.count; i++)
+		report_columns_measure(&page->columns, page->lines.lines[i]);
 	write_header(page);
-	for (size_t i = 0; !r && i < page->n_lines; i++)
-		r = write_entry(page, page->lines[i]);
+	for (size_t i = 0; !r && i < page->lines.count; i++)
+		r = write_entry(page, page->lines.lines[i]);
 	if (!r && page->options.first_screen)
 		r = write_paths(page->report->tree, page->out);
 	if (r < 0)
@@ -454,10 +398,9 @@ int report_write(const struct report *report, const struct report_options *optio
 	int r;
 
 	report_options_complete(&page.options);
-	r = report_entries_init(report->tree, &page.options, &page.all);
+	r = report_lines_init(report->tree, &page.options, &page.lines);
 	if (!r)
 		r = write_page(&page);
-	free(page.lines);
-	report_entries_fini(&page.all);
+	report_lines_fini(&page.lines);
 	return r;
 }

@@ -41,6 +41,11 @@ static int find_key(const char *text, size_t length)
 	return -EINVAL;
 }
 
+const char *report_key_name(enum report_key key)
+{
+	return keys[key].name;
+}
+
 bool report_has_key(const struct report_options *options, enum report_key key)
 {
 	for (size_t i = 0; i < options->n_keys; i++)

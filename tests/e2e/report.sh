@@ -120,6 +120,57 @@ it_names_the_keys() {
 	expect 2 "$bobbin" diff --sort pid perf.data perf.data
 }
 
+# documented EXPRESSION: true for the JSON document in ./out
+documented() {
+	python3 - "$1" <<-'END' || fail "not true: $1: $(head -c 2000 out)"
+		import json, sys
+		told = json.load(open("out"))
+		event = told["events"][0]
+		rows, left_out = event["rows"], event["left_out"]
+		sys.exit(not eval(f"({sys.argv[1]})"))
+	END
+}
+
+it_writes_a_document() {
+	needs python3
+	recording
+	quietly "$bobbin" report --json
+	documented 'told["recording"] == "perf.data" and told["keys"] == ["comm", "dso", "sym"]'
+	documented 'event["weight"] == sum(row["self"] for row in rows) + left_out["self"]'
+	documented 'event["stacks"]["walked"] == sum(event["stacks"]["ended"].values()) <= event["samples"]'
+	documented 'any(row["sym"] == "main" and row["comm"] == "chain" and row["children_percent"] > 10 for row in rows)'
+	quietly "$bobbin" report --json --no-children --sort pid,cpu --percent-limit 0
+	documented 'sorted((row["self"] for row in rows), reverse=True) == [row["self"] for row in rows]'
+	documented '{row["pid_comm"] for row in rows} == {"chain", "family"} and left_out["rows"] == 0'
+	# what is printed is what is in the document
+	quietly "$bobbin" report --no-children --sort sym -g none --percent-limit 0
+	entries | awk '{ print $1 }' | sort >printed
+	quietly "$bobbin" report --no-children --sort sym --json --percent-limit 0
+	python3 -c 'import json
+for row in json.load(open("out"))["events"][0]["rows"]: print("%.2f%%" % row["self_percent"])' | sort >written
+	diff printed written
+}
+
+it_writes_names_of_strangers_in_documents() {
+	needs python3
+	name=$(printf 'a"\\</script>\n\302\205\377')
+	mkdir "${name%/*}"
+	cp "$(program chain)" "$name"
+	record "./$name" 200
+	quietly "$bobbin" report --json
+	documented 'any(row["dso"].endswith("/a\"\\</script>\n\u0085\ufffd") for row in rows)'
+	documented 'any(row["sym"] == "spin" for row in rows)'
+}
+
+it_documents_all_events() {
+	needs python3
+	record -e cpu-clock,page-faults "$(program chain)" 200
+	quietly "$bobbin" report --json
+	documented '[e["event"] for e in told["events"]] == ["cpu-clock", "page-faults"]'
+	quietly "$bobbin" report --json --event page-faults
+	documented 'event["samples"] == 0 and not rows and told["events"][1]["samples"] > 0'
+}
+
 it_leaves_small_entries_out() {
 	recording
 	quietly "$bobbin" report -g none --percent-limit 0
