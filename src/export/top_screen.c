@@ -22,24 +22,38 @@ static const char *const filters[TOP_FILTERS] = {
 	[TOP_FILTER_PID] = "pid",
 };
 
-static const char *const help[] = {
-	"",
-	"q           quit",
-	"up, down    move; also PgUp, PgDn, Home, End",
-	"Enter, e    show the call graph of a function, or hide it; Esc hides it, too",
-	"s > <       sort by the next or the previous of: total, self, pid, comm, dso, symbol;",
-	"            by pid and comm functions are counted for each process or command",
-	"/ d c p     show functions by a part of their name, of their file, of the command,",
-	"            or by the number of the process; an empty text shows all",
-	"x           remove these filters",
-	"K U         hide functions of the kernel, of programs",
-	"z           count from zero",
-	"Space       pause: nothing is counted",
-	"+ -         longer, shorter intervals",
-	"h ?         this help; any key leaves it",
-	"",
-	"Total is the share of the samples in a function and in all that it calls, Self that in the",
-	"function alone, of all samples. Older samples count less: an interval takes an eighth.",
+/* A line of help: of a live table, of a recording's, or of both. */
+struct help_line {
+	const char *text;
+	bool live, still;
+};
+
+static const struct help_line help[] = {
+	{"", true, true},
+	{"q           quit", true, true},
+	{"up, down    move; also PgUp, PgDn, Home, End", true, true},
+	{"Enter, e    show the call graph of a function, or hide it; Esc hides it, too", true,
+	 true},
+	{"s > <       sort by the next or the previous of: total, self, pid, comm, dso, symbol;",
+	 true, true},
+	{"            by pid and comm functions are counted for each process or command", true,
+	 true},
+	{"/ d c p     show functions by a part of their name, of their file, of the command,", true,
+	 true},
+	{"            or by the number of the process; an empty text shows all", true, true},
+	{"x           remove these filters", true, true},
+	{"K U         hide functions of the kernel, of programs", true, true},
+	{"z           count from zero", true, false},
+	{"Space       pause: nothing is counted", true, false},
+	{"+ -         longer, shorter intervals", true, false},
+	{"Tab         show the next event of the recording", false, true},
+	{"h ?         this help; any key leaves it", true, true},
+	{"", true, true},
+	{"Total is the share of the samples in a function and in all that it calls, Self that in the",
+	 true, true},
+	{"function alone, of all samples. Older samples count less: an interval takes an eighth.",
+	 true, false},
+	{"function alone, of all samples.", false, true},
 };
 
 /* What all lines of a table have in common. */
@@ -116,9 +130,12 @@ static void put_numbers(const struct table *table, FILE *out)
 {
 	const struct top_status *s = table->status;
 
-	fputs("bobbin top: ", out);
+	fprintf(out, "bobbin %s: ", table->view->still ? "report" : "top");
 	safe_text_plain(out, s->subject);
-	fprintf(out, "; %.0f samples/s", s->rate);
+	if (table->view->still)
+		fprintf(out, "; %" PRIu64 " samples", s->samples);
+	else
+		fprintf(out, "; %.0f samples/s", s->rate);
 	if (s->event) {
 		fputs(" of ", out);
 		safe_text_plain(out, s->event);
@@ -129,16 +146,32 @@ static void put_numbers(const struct table *table, FILE *out)
 	fprintf(out, ", %" PRIu64 " lost", s->lost);
 }
 
-static void put_walks(const struct table *table, FILE *out)
+static void put_walks(const struct top_status *s, FILE *out)
 {
-	const struct top_status *s = table->status;
-
 	fprintf(out, "%zu %s", s->processes, s->processes == 1 ? "process" : "processes");
 	if (s->in_kernel && s->walked)
 		fprintf(out, "; %.1f %% of the stacks walked in the kernel, others from copies",
 			100.0 * (double)s->walked / (double)(s->walked + s->copied));
 	else
 		fprintf(out, "; stacks walked from copies");
+}
+
+static void put_event(const struct table *table, FILE *out)
+{
+	fprintf(out, "event count %" PRIu64, table->page->weight);
+	if (table->view->events > 1)
+		fprintf(out, "; event %zu of %zu, Tab shows the next", table->view->event + 1,
+			table->view->events);
+}
+
+static void put_counts(const struct table *table, FILE *out)
+{
+	const struct top_status *s = table->status;
+
+	if (table->view->still)
+		put_event(table, out);
+	else
+		put_walks(s, out);
 	if (table->page->n_rows < table->page->matched)
 		fprintf(out, "; the first %zu of %zu functions", table->page->n_rows,
 			table->page->matched);
@@ -152,8 +185,9 @@ static void put_view(const struct table *table, FILE *out)
 {
 	const struct top_view *view = table->view;
 
-	fprintf(out, "every %g s; sorted by %s", (double)view->delay_ms / 1000,
-		top_sort_name(view->sort));
+	if (!view->still)
+		fprintf(out, "every %g s; ", (double)view->delay_ms / 1000);
+	fprintf(out, "sorted by %s", top_sort_name(view->sort));
 	for (int i = 0; i < TOP_FILTERS; i++) {
 		if (!*view->filters[i])
 			continue;
@@ -171,9 +205,12 @@ static void put_view(const struct table *table, FILE *out)
 static void put_foot(const struct top_view *view, FILE *out)
 {
 	if (view->typing == TOP_NO_FILTER) {
-		fputs("q quit  h help  s sort  / filter  d dso  c comm  p pid  Enter call graph  z zero  "
-		      "Space pause",
+		fputs("q quit  h help  s sort  / filter  d dso  c comm  p pid  Enter call graph",
 		      out);
+		if (!view->still)
+			fputs("  z zero  Space pause", out);
+		else if (view->events > 1)
+			fputs("  Tab event", out);
 		return;
 	}
 	fprintf(out, "%s: ", filters[view->typing]);
@@ -185,12 +222,21 @@ static void put_head(const struct table *table, size_t line, FILE *out)
 {
 	static void (*const put[TOP_SCREEN_HEAD])(const struct table *table, FILE *out) = {
 		put_numbers,
-		put_walks,
+		put_counts,
 		put_view,
 		put_titles,
 	};
 
 	put[line](table, out);
+}
+
+/* The line of help that is the nth of those for this table. */
+static const char *help_line(const struct top_view *view, size_t line)
+{
+	for (size_t i = 0; i < sizeof(help) / sizeof(*help); i++)
+		if ((view->still ? help[i].still : help[i].live) && !line--)
+			return help[i].text;
+	return "";
 }
 
 /* The style of the line on the screen. */
@@ -209,7 +255,7 @@ static enum top_style put_line(const struct table *table, size_t line, size_t he
 		return line == TOP_SCREEN_HEAD - 1 ? TOP_TITLE : TOP_PLAIN;
 	}
 	if (table->view->help) {
-		fputs(at < sizeof(help) / sizeof(*help) ? help[at] : "", out);
+		fputs(help_line(table->view, at), out);
 		return TOP_PLAIN;
 	}
 	at += table->view->first;

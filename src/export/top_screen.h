@@ -8,6 +8,12 @@
  *	   Total     Self  Shared Object     Symbol
  *	  61.75%    0.00%  cc1               [.] parse
  *
+ * Of a recording:
+ *
+ *	bobbin report: perf.data; 3995 samples of cpu-clock, 99.9 % of 3995 user stacks complete, 0 lost
+ *	event count 3995000000; event 1 of 2, Tab shows the next
+ *	sorted by total; symbol: parse
+ *
  * Lines are valid UTF-8 without control characters, whatever the names are.  Each takes at most
  * the columns of the screen; wide characters are not cut in half.
  */
@@ -21,6 +27,7 @@
  * @subject: what is sampled
  * @event: the name of what is counted, or NULL
  * @rate: samples a second
+ * @samples: of a recording
  * @user: @complete: user stacks of the last interval, and those that are complete
  * @walked: @copied: of the last interval, walked in the kernel and from copies; @in_kernel: some
  *	may be
@@ -32,6 +39,7 @@
 struct top_status {
 	const char *subject, *event;
 	double rate;
+	uint64_t samples;
 	uint64_t user, complete, walked, copied, lost, late_ms;
 	size_t processes;
 	bool in_kernel, ended;

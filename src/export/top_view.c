@@ -157,6 +157,34 @@ static bool key_filter(struct top_view *view, int key)
 	return true;
 }
 
+static void show_next_event(struct top_view *view)
+{
+	if (view->events < 2)
+		return;
+	view->event = (view->event + 1) % view->events;
+	view->expanded = 0;
+	to_top(view);
+}
+
+/* Keys that are about the counting of samples. */
+static bool key_counting(struct top_view *view, int key)
+{
+	switch (key) {
+	case 'z':
+		view->reset = !view->reset;
+		return true;
+	case ' ':
+		view->paused = !view->paused;
+		return true;
+	case '+':
+	case '-':
+		slower(view, key == '+');
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Keys that turn something on or off. */
 static bool key_switch(struct top_view *view, int key)
 {
@@ -175,12 +203,6 @@ static bool key_switch(struct top_view *view, int key)
 		break;
 	case 'U':
 		flag = &view->hide_user;
-		break;
-	case 'z':
-		flag = &view->reset;
-		break;
-	case ' ':
-		flag = &view->paused;
 		break;
 	default:
 		return false;
@@ -221,19 +243,19 @@ static bool key_row(struct top_view *view, int key, const struct top_lines *line
 
 static void key_command(struct top_view *view, int key, const struct top_lines *lines)
 {
-	if (key_filter(view, key) || key_switch(view, key) || key_row(view, key, lines))
+	if (key_filter(view, key) || key_switch(view, key) || key_row(view, key, lines) ||
+	    (!view->still && key_counting(view, key)))
 		return;
 	switch (key) {
+	case TOP_KEY_TAB:
+		show_next_event(view);
+		break;
 	case 's':
 	case '>':
 		sort_next(view, 1);
 		break;
 	case '<':
 		sort_next(view, -1);
-		break;
-	case '+':
-	case '-':
-		slower(view, key == '+');
 		break;
 	case 'x':
 		memset(view->filters, 0, sizeof(view->filters));
@@ -255,6 +277,14 @@ void top_view_key(struct top_view *view, int key, const struct top_lines *lines)
 	} else {
 		key_command(view, key, lines);
 	}
+}
+
+bool top_view_shows_others(const struct top_view *before, const struct top_view *now)
+{
+	return before->sort != now->sort || before->expanded != now->expanded ||
+	       before->event != now->event || before->hide_kernel != now->hide_kernel ||
+	       before->hide_user != now->hide_user ||
+	       memcmp(before->filters, now->filters, sizeof(before->filters)) != 0;
 }
 
 void top_view_scroll(struct top_view *view, const struct top_lines *lines)

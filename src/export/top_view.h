@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * top_view.h - how the user of a live table looks at it, and what keys do.
+ * top_view.h - how the user of a live table, or of a recording's, looks at it, and what keys do.
  *
  *	view, key ──► view
  *
@@ -38,6 +38,7 @@ enum top_filter {
 
 /* Keys are bytes, and these. */
 enum top_key {
+	TOP_KEY_TAB = '\t',
 	TOP_KEY_CTRL_U = 0x15,
 	TOP_KEY_ENTER = '\r',
 	TOP_KEY_ESCAPE = 0x1b,
@@ -61,6 +62,8 @@ enum top_key {
  * @first: the line at the top of the screen
  * @expanded: the id of the row whose call graph is shown; 0: none
  * @delay_ms: between two tables
+ * @still: of a recording: nothing is counted any more
+ * @events: @event: of that many of a recording the table is of this one
  * @paused: nothing is counted
  * @reset: the counts are to be forgotten; the caller's to clear
  * @help: @quit: as it says
@@ -72,7 +75,8 @@ struct top_view {
 	char typed[TOP_FILTER_SIZE];
 	size_t cursor, first;
 	uint64_t expanded, delay_ms;
-	bool hide_kernel, hide_user, paused, reset, help, quit;
+	size_t events, event;
+	bool still, hide_kernel, hide_user, paused, reset, help, quit;
 };
 
 /**
@@ -88,6 +92,9 @@ struct top_lines {
 
 /* Change the view as a key says; others do nothing. */
 void top_view_key(struct top_view *view, int key, const struct top_lines *lines);
+
+/* Whether there are other rows to see in @now, or in another order. */
+bool top_view_shows_others(const struct top_view *before, const struct top_view *now);
 
 /* Keep the cursor on the table, and on the screen. */
 void top_view_scroll(struct top_view *view, const struct top_lines *lines);

@@ -170,6 +170,69 @@ static void a_screen_has_a_head_rows_and_a_foot(void **state)
 	top_page_fini(&page);
 }
 
+static void a_recording_has_another_head(void **state)
+{
+	const struct top_status recorded = {.subject = "perf.data",
+					    .event = "cycles",
+					    .samples = 210,
+					    .user = 200,
+					    .complete = 199,
+					    .lost = 3};
+	struct top_view view = begin(TOP_TOTAL);
+	struct top_page page = page_of(&view);
+	struct text text;
+
+	view.still = true;
+	view.events = 2;
+	view.event = 1;
+	top_screen_print(&page, &view, &recorded, 0, text_stream(&text));
+	assert_string_equal(text_finish(&text),
+			    "bobbin report: perf.data; 210 samples of cycles, 99.5 % of 200 user "
+			    "stacks complete, 3 lost\n"
+			    "event count 100; event 2 of 2, Tab shows the next\n"
+			    "sorted by total\n"
+			    "   Total     Self  Shared Object  Symbol\n");
+	free(text.data);
+	top_page_fini(&page);
+}
+
+/* What help says on a screen that has room for it. */
+static char *help_of(const struct top_view *view)
+{
+	struct top_page page = page_of(view);
+	struct top_screen screen;
+	struct text text;
+	FILE *out = text_stream(&text);
+
+	assert_int_equal(top_screen_init(&page, view, &status, 100, 30, &screen), 0);
+	for (size_t i = TOP_SCREEN_HEAD; i < screen.count; i++)
+		fprintf(out, "%s\n", screen.lines[i].text);
+	text_finish(&text);
+	top_screen_fini(&screen);
+	top_page_fini(&page);
+	return text.data;
+}
+
+static void help_is_about_the_keys_that_there_are(void **state)
+{
+	struct top_view view = begin(TOP_TOTAL);
+	char *help;
+
+	view.help = true;
+	help = help_of(&view);
+	assert_non_null(strstr(help, "\nz           count from zero\n"));
+	assert_null(strstr(help, "next event"));
+	free(help);
+	view.still = true;
+	view.events = 2;
+	help = help_of(&view);
+	assert_null(strstr(help, "count from zero"));
+	assert_null(strstr(help, "z zero"));
+	assert_non_null(strstr(help, "\nTab         show the next event of the recording\n"));
+	assert_non_null(strstr(help, "  Tab event\n"));
+	free(help);
+}
+
 static void a_call_graph_follows_its_row(void **state)
 {
 	struct top_view view = begin(TOP_SELF);
@@ -331,6 +394,8 @@ int main(void)
 		WITH_SAMPLES(what_is_counted_late_is_said),
 		WITH_SAMPLES(filters_narrow_the_rows),
 		WITH_SAMPLES(a_screen_has_a_head_rows_and_a_foot),
+		WITH_SAMPLES(a_recording_has_another_head),
+		WITH_SAMPLES(help_is_about_the_keys_that_there_are),
 		WITH_SAMPLES(a_call_graph_follows_its_row),
 		WITH_SAMPLES(light_rows_have_a_call_graph),
 		WITH_SAMPLES(the_cursor_follows_the_call_graph),

@@ -181,6 +181,28 @@ static void switches_switch(void **state)
 	assert_int_equal(view.sort, TOP_TOTAL);
 }
 
+static void a_recording_has_events_and_counts_nothing(void **state)
+{
+	struct top_view view = begin(), before;
+
+	keys(&view, "\t");
+	assert_int_equal(view.event, 0);
+	view.still = true;
+	before = view;
+	keys(&view, "z +-");
+	assert_memory_equal(&view, &before, sizeof(view));
+	view.events = 2;
+	view.cursor = view.first = 30;
+	view.expanded = 77;
+	keys(&view, "\t");
+	assert_int_equal(view.event, 1);
+	assert_int_equal(view.cursor + view.first + view.expanded, 0);
+	assert_true(top_view_shows_others(&before, &view));
+	keys(&view, "\t");
+	assert_int_equal(view.event, 0);
+	assert_false(top_view_shows_others(&before, &view));
+}
+
 static void unknown_keys_do_nothing(void **state)
 {
 	struct top_view view = begin(), before = view;
@@ -204,6 +226,7 @@ int main(void)
 		cmocka_unit_test(enter_shows_and_hides_what_is_below_a_row),
 		cmocka_unit_test(intervals_have_bounds),
 		cmocka_unit_test(switches_switch),
+		cmocka_unit_test(a_recording_has_events_and_counts_nothing),
 		cmocka_unit_test(unknown_keys_do_nothing),
 	};
 
