@@ -63,12 +63,6 @@ static void name_subject(struct top *top)
 	top->status.subject = top->subject;
 }
 
-/* The keyboard's interrupt is a way to quit. */
-static int interrupted_status(int signal)
-{
-	return signal && signal != SIGINT ? 128 + signal : 0;
-}
-
 /* who is sampled */
 
 static int open_recorder(void *ctx)
@@ -273,20 +267,7 @@ static bool is_done(const struct top *top)
 
 static void draw(struct top *top)
 {
-	struct top_screen screen;
-	struct top_lines lines;
-	size_t width, height;
-	int r;
-
-	terminal_size(&width, &height);
-	lines = top_page_lines(&top->page, &top->view, top_screen_table(height));
-	top_view_scroll(&top->view, &lines);
-	r = top_screen_init(&top->page, &top->view, &top->status, width, height, &screen);
-	if (!r)
-		r = terminal_draw(&screen, width);
-	if (!r)
-		top_screen_fini(&screen);
-	fail(top, r);
+	fail(top, table_screen_draw(&top->page, &top->view, &top->status));
 }
 
 /* Nothing was counted so far, and the head need not say more. */
@@ -301,23 +282,11 @@ static void reset(struct top *top)
 		begin_pause(top);
 }
 
-/* Whether there are other rows to see, or in another order. */
-static bool shows_others(const struct top_view *a, const struct top_view *b)
-{
-	return a->sort != b->sort || a->expanded != b->expanded ||
-	       a->hide_kernel != b->hide_kernel || a->hide_user != b->hide_user ||
-	       memcmp(a->filters, b->filters, sizeof(a->filters)) != 0;
-}
-
 static void press(struct top *top, int key)
 {
 	const struct top_view before = top->view;
-	size_t width, height;
-	struct top_lines lines;
 
-	terminal_size(&width, &height);
-	lines = top_page_lines(&top->page, &top->view, top_screen_table(height));
-	top_view_key(&top->view, key, &lines);
+	table_screen_press(&top->page, &top->view, key);
 	live_samples_pause(top->samples, top->view.paused);
 	if (top->view.paused && !before.paused)
 		begin_pause(top);
@@ -326,7 +295,7 @@ static void press(struct top *top, int key)
 	if (top->view.reset)
 		reset(top);
 	/* the next key is about the rows that this one shows */
-	if (top->view.reset || shows_others(&before, &top->view))
+	if (top->view.reset || top_view_shows_others(&before, &top->view))
 		make_page(top);
 	top->view.reset = false;
 }
@@ -344,45 +313,15 @@ static void take_keys(struct top *top)
 		top->due = clock_now() + top->view.delay_ms * NS_PER_MS;
 }
 
-/* In the background this takes until the command is in the foreground, or is to end. */
-static void enter(struct top *top)
-{
-	int r = -EINTR;
-
-	while (r == -EINTR && !top_signals.end)
-		r = terminal_enter();
-	if (r != -EINTR)
-		fail(top, r);
-}
-
-static void heed_signals(struct top *top)
-{
-	if (top_signals.stop) {
-		top_signals.stop = 0;
-		terminal_leave();
-		top_signals_stop();
-		top_signals.resumed = 0;
-		enter(top);
-	}
-	if (top_signals.resumed) {
-		top_signals.resumed = 0;
-		enter(top);
-	}
-	if (top_signals.resized) {
-		top_signals.resized = 0;
-		terminal_forget();
-	}
-}
-
 static void show(struct top *top)
 {
 	struct pollfd keyboard = {.fd = STDIN_FILENO, .events = POLLIN};
 
-	enter(top);
+	fail(top, table_screen_enter());
 	while (!is_done(top)) {
 		draw(top);
 		top_signals_poll(&keyboard, 1, wait_ms(top));
-		heed_signals(top);
+		fail(top, table_screen_heed_signals());
 		take_keys(top);
 		go_on(top);
 	}
@@ -434,7 +373,7 @@ static int exit_status(const struct top *top, int signal)
 		complain("%s", strerror(-top->failure));
 	if (tell_naming_loss(&top->loss) || top->failure)
 		return 1;
-	return interrupted_status(signal);
+	return top_signals_status(signal);
 }
 
 static int run(struct top *top)
@@ -445,7 +384,7 @@ static int run(struct top *top)
 	r = start(top);
 	/* what is still being opened goes with the process */
 	if (top_signals.end && !top->recorder)
-		exit(interrupted_status(top_signals.end));
+		exit(top_signals_status(top_signals.end));
 	if (r) {
 		live_samples_close(top->samples);
 		return r;

@@ -38,6 +38,9 @@ void top_signals_let(void);
 /* poll(2), which a signal ends even if it comes right before. */
 int top_signals_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 
+/* The exit status of a command that a signal has ended, or 0: an interrupt is a way to quit. */
+int top_signals_status(int signal);
+
 /* A thread that takes no signals.  0 or a negative errno. */
 int top_signals_thread(pthread_t *thread, void *(*run)(void *ctx), void *ctx);
 
@@ -160,5 +163,22 @@ int terminal_key(void);
  * nobody knows.  @more: bytes may follow soon; then *@used is 0 if they are needed.
  */
 int terminal_bytes_key(const char *bytes, size_t size, bool more, size_t *used);
+
+/*
+ * A table on the terminal, and the signals that concern the terminal.
+ */
+
+/* As terminal_enter(); in the background this takes until the command is in the foreground, or is to end. */
+int table_screen_enter(void);
+
+/* Stop, go on, or note another size, if signals say so.  0 or a negative errno. */
+int table_screen_heed_signals(void);
+
+/* Show what there is, with the cursor on it.  0 or a negative errno. */
+int table_screen_draw(const struct top_page *page, struct top_view *view,
+		      const struct top_status *status);
+
+/* A key is pressed, which is about what is shown. */
+void table_screen_press(const struct top_page *page, struct top_view *view, int key);
 
 #endif

@@ -84,6 +84,11 @@ static void block(sigset_t *before)
 	pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
+int top_signals_status(int signal)
+{
+	return signal && signal != SIGINT ? 128 + signal : 0;
+}
+
 int top_signals_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
 	const struct timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
