@@ -8,6 +8,8 @@
 
 #include "cli/command.h"
 #include "cli/event_reports.h"
+#include "cli/report_screen.h"
+#include "cli/top.h"
 #include "export/call_tree.h"
 #include "export/flamegraph.h"
 #include "export/folded.h"
@@ -142,14 +144,29 @@ static int write_document(const struct event_reports *reports)
 	return !finish_output() || r;
 }
 
-static int report_document(struct arguments *a)
+/* Have @use show all events together.  An exit status. */
+static int report_whole(struct arguments *a, int (*use)(const struct event_reports *reports))
 {
 	struct event_reports reports;
 	int r = event_reports_open(a, false, &reports);
 
 	if (!r)
-		r = write_document(&reports);
-	return event_reports_close(&reports) || r;
+		r = use(&reports);
+	return event_reports_close(&reports) ? 1 : r;
+}
+
+static int browse(struct arguments *a)
+{
+	if (a->json || a->report.n_keys)
+		return refuse_call(
+			"--tui shows neither a document nor other columns: --json and --sort "
+			"are for what is printed");
+	if (!terminal_is_usable()) {
+		complain("--tui: standard input and output are no terminal that could show it");
+		return 1;
+	}
+	report_parse_keys("comm,dso,sym,pid", &a->report);
+	return report_whole(a, report_screen_show);
 }
 
 int run_report(struct arguments *a)
@@ -158,8 +175,10 @@ int run_report(struct arguments *a)
 
 	a->naming.lines = report_has_key(&a->report, REPORT_SRCLINE) ||
 			  report_has_key(&a->report, REPORT_SRCFILE);
+	if (a->tui)
+		return browse(a);
 	if (a->json)
-		return report_document(a);
+		return report_whole(a, write_document);
 	r = report_events(a, false, print);
 
 	return !pager_end() || r;
