@@ -487,7 +487,7 @@ const struct option_row option_rows[] = {
 	{OF_DIFF, "percent-limit", 0, "P", "0.01",
 	 "hide changes below P percentage points", REAL(take_real, report.percent_limit, 100)},
 	{OF_REPORT, "stdio", 0, NULL, NULL,
-	 "as perf: text, which the report is without --tui", BY(take_nothing), GIVEN(full)},
+	 "as perf: text, which the report is without --tui", BY(take_no_flag), .field = AT(bool, tui), GIVEN(full)},
 	{OF_REPORT, "tui", 0, NULL, NULL,
 	 "on a terminal, walk through the table as in 'top'", FLAG(tui)},
 	{OF_SCRIPT, "fields", 'F', "LIST", "comm,tid,time,event,ip,sym,dso",

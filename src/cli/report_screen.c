@@ -96,6 +96,8 @@ int report_screen_show(const struct event_reports *reports)
 	struct report_screen screen = {
 		.view = {.typing = TOP_NO_FILTER,
 			 .sort = a->report.no_children ? TOP_SELF : TOP_TOTAL,
+			 .turned = a->report.order ==
+				   (a->report.no_children ? REPORT_CALLER : REPORT_CALLEE),
 			 .still = true},
 		.status = {.subject = a->input, .lost = perf_reader_stats(reader)->lost},
 	};

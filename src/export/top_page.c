@@ -187,13 +187,18 @@ static int split_graph(struct top_page *page)
 	return 0;
 }
 
-/* Callers of a function's own weight, or all that is above and below it. */
+/*
+ * Callers of a function's own weight, or all that is above and below it; turned, the stacks down to
+ * it, or its callers.
+ */
 static int write_graph(struct making *m, struct report_options options, FILE *out)
 {
 	const struct report_entry *entry = m->lines[m->page.expanded];
 	uint64_t weight;
 
 	options.no_children = m->view->sort == TOP_SELF && entry->self;
+	if (m->view->turned)
+		options.order = options.no_children ? REPORT_CALLER : REPORT_CALLEE;
 	weight = options.no_children ? entry->self : entry->children;
 	options.graph_limit = GRAPH_LIMIT * (double)weight / (double)m->page.weight;
 	return report_graph_write(&m->all, entry, &options, out);

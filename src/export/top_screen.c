@@ -34,6 +34,7 @@ static const struct help_line help[] = {
 	{"up, down    move; also PgUp, PgDn, Home, End", true, true},
 	{"Enter, e    show the call graph of a function, or hide it; Esc hides it, too", true,
 	 true},
+	{"G           let call graphs begin at their other ends", true, true},
 	{"s > <       sort by the next or the previous of: total, self, pid, comm, dso, symbol;",
 	 true, true},
 	{"            by pid and comm functions are counted for each process or command", true,

@@ -198,6 +198,9 @@ static bool key_switch(struct top_view *view, int key)
 	case '?':
 		flag = &view->help;
 		break;
+	case 'G':
+		flag = &view->turned;
+		break;
 	case 'K':
 		flag = &view->hide_kernel;
 		break;
@@ -282,8 +285,8 @@ void top_view_key(struct top_view *view, int key, const struct top_lines *lines)
 bool top_view_shows_others(const struct top_view *before, const struct top_view *now)
 {
 	return before->sort != now->sort || before->expanded != now->expanded ||
-	       before->event != now->event || before->hide_kernel != now->hide_kernel ||
-	       before->hide_user != now->hide_user ||
+	       before->event != now->event || before->turned != now->turned ||
+	       before->hide_kernel != now->hide_kernel || before->hide_user != now->hide_user ||
 	       memcmp(before->filters, now->filters, sizeof(before->filters)) != 0;
 }
 

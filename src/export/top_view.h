@@ -62,6 +62,7 @@ enum top_key {
  * @first: the line at the top of the screen
  * @expanded: the id of the row whose call graph is shown; 0: none
  * @delay_ms: between two tables
+ * @turned: call graphs begin at their other ends
  * @still: of a recording: nothing is counted any more
  * @events: @event: of that many of a recording the table is of this one
  * @paused: nothing is counted
@@ -76,7 +77,7 @@ struct top_view {
 	size_t cursor, first;
 	uint64_t expanded, delay_ms;
 	size_t events, event;
-	bool still, hide_kernel, hide_user, paused, reset, help, quit;
+	bool turned, still, hide_kernel, hide_user, paused, reset, help, quit;
 };
 
 /**

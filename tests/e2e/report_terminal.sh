@@ -37,7 +37,10 @@ it_is_walked_through_in_a_terminal() {
 		type \r
 		wait ---spin
 		wait ^ +main$
-		type e
+		type G
+		gone ---spin
+		wait ^ +spin$
+		type Ge
 		gone ---spin
 		type xccha\r
 		wait Command

@@ -261,6 +261,33 @@ static void a_call_graph_follows_its_row(void **state)
 	top_page_fini(&page);
 }
 
+static void call_graphs_can_be_turned(void **state)
+{
+	static const struct {
+		enum top_sort sort;
+		const char *first, *last;
+	} graphs[] = {
+		{TOP_SELF, "            ---main", "               parse"},
+		{TOP_TOTAL, "            ---parse", "               main"},
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct top_view view = begin(graphs[i].sort);
+		struct top_page page = page_of(&view);
+
+		for (size_t row = 0; row < page.n_rows; row++)
+			if (!strcmp(page.rows[row].symbol, "parse"))
+				view.expanded = page.rows[row].id;
+		top_page_fini(&page);
+		view.turned = true;
+		page = page_of(&view);
+		assert_int_equal(page.n_graph, 3);
+		assert_string_equal(page.graph[1], graphs[i].first);
+		assert_string_equal(page.graph[2], graphs[i].last);
+		top_page_fini(&page);
+	}
+}
+
 static void light_rows_have_a_call_graph(void **state)
 {
 	struct top_view view = begin(TOP_SYMBOL);
@@ -397,6 +424,7 @@ int main(void)
 		WITH_SAMPLES(a_recording_has_another_head),
 		WITH_SAMPLES(help_is_about_the_keys_that_there_are),
 		WITH_SAMPLES(a_call_graph_follows_its_row),
+		WITH_SAMPLES(call_graphs_can_be_turned),
 		WITH_SAMPLES(light_rows_have_a_call_graph),
 		WITH_SAMPLES(the_cursor_follows_the_call_graph),
 		WITH_SAMPLES(names_command_no_terminal_and_fit),

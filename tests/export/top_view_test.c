@@ -170,8 +170,8 @@ static void switches_switch(void **state)
 {
 	struct top_view view = begin();
 
-	keys(&view, "KU z");
-	assert_true(view.hide_kernel && view.hide_user && view.paused && view.reset);
+	keys(&view, "GKU z");
+	assert_true(view.turned && view.hide_kernel && view.hide_user && view.paused && view.reset);
 	keys(&view, "KU ");
 	assert_false(view.hide_kernel || view.hide_user || view.paused);
 	keys(&view, "h");
