@@ -59,6 +59,10 @@ int report_parse_keys(const char *text, struct report_options *options)
 	struct report_options parsed = *options;
 
 	parsed.n_keys = 0;
+	if (*text == '+') {
+		report_options_complete(&parsed);
+		text++;
+	}
 	for (;;) {
 		size_t length = strcspn(text, ",");
 		int key = find_key(text, length);

@@ -78,8 +78,8 @@ struct report_options {
 };
 
 /*
- * Set the keys of @options by a list of REPORT_KEY_NAMES, or symbol for sym.  0, or -EINVAL for
- * unknown, repeated or no keys.
+ * Set the keys of @options by a list of REPORT_KEY_NAMES, or symbol for sym; after a "+" they follow
+ * the usual ones.  0, or -EINVAL for unknown, repeated or no keys.
  */
 int report_parse_keys(const char *text, struct report_options *options);
 

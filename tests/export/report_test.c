@@ -304,6 +304,9 @@ static void keys_choose_the_columns_and_their_order(void **state)
 	assert_holds(report, &options,
 		     "   100.00%     0.00%  [.] main\n"
 		     "    65.00%    65.00%  [.] lex\n");
+	assert_int_equal(report_parse_keys("+cpu", &options), 0);
+	assert_holds(report, &options,
+		     "# Children      Self  Command  Shared Object  Symbol     CPU\n");
 	assert_int_equal(report_parse_keys("comm", &options), 0);
 	assert_holds(report, &options,
 		     "    50.00%    50.00%  app\n"
@@ -411,6 +414,9 @@ static void wrong_keys_are_refused(void **state)
 	assert_int_equal(report_parse_keys("", &options), -EINVAL);
 	assert_int_equal(report_parse_keys("sym,", &options), -EINVAL);
 	assert_int_equal(report_parse_keys("sym,sym", &options), -EINVAL);
+	assert_int_equal(report_parse_keys("+", &options), -EINVAL);
+	assert_int_equal(report_parse_keys("+sym", &options), -EINVAL);
+	assert_int_equal(report_parse_keys("pid,+cpu", &options), -EINVAL);
 	assert_int_equal(report_parse_keys("sy", &options), -EINVAL);
 	assert_int_equal(report_parse_keys("comm,dso,sym,comm", &options), -EINVAL);
 	assert_memory_equal(&options, &before, sizeof(options));
