@@ -214,7 +214,8 @@ static void write_rest(const struct page *page)
 	report_percent(share, page->lines.left_out, call_tree_total(page->report->tree));
 	fprintf(page->out, "# Functions that are left out: %zu (%s self)\n",
 		page->lines.left_out_count, share);
-	fputs("# All of them, with their callers and callees: --full\n", page->out);
+	fputs("# All of them, with their callers and callees: --full; on the terminal: --tui\n",
+	      page->out);
 }
 
 static void write_left_out(const struct page *page)
