@@ -22,9 +22,6 @@ struct report_columns {
 	const struct task_names *tasks;
 };
 
-/* A key in a list of keys. */
-const char *report_key_name(enum report_key key);
-
 /* Of @options, as wide as their titles. */
 void report_columns_init(struct report_columns *columns, const struct report_options *options);
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "export/report_columns.h"
 #include "export/report_line.h"
 #include "export/report_lines.h"
 #include "export/task_names.h"

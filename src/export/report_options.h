@@ -83,6 +83,9 @@ struct report_options {
  */
 int report_parse_keys(const char *text, struct report_options *options);
 
+/* A key in such a list. */
+const char *report_key_name(enum report_key key);
+
 bool report_has_key(const struct report_options *options, enum report_key key);
 
 /* Comm, file and symbol, if there are no keys. */
