@@ -220,6 +220,11 @@ uint64_t session_day(const struct session *session, uint64_t time)
 	return recording_clock_day(&session->clock, time);
 }
 
+struct bobbin_unwinder *session_unwinder(const struct session *session)
+{
+	return session->unwinder;
+}
+
 struct naming *session_naming(const struct session *session)
 {
 	return session->naming;

@@ -55,6 +55,9 @@ struct perf_reader *session_reader(const struct session *session);
 /* The time of day of a record's time, in nanoseconds; 0: it is not known. */
 uint64_t session_day(const struct session *session, uint64_t time);
 
+/* Which knows the files. */
+struct bobbin_unwinder *session_unwinder(const struct session *session);
+
 struct naming *session_naming(const struct session *session);
 
 #endif
