@@ -26,6 +26,7 @@ int run_top(struct arguments *a);
 int run_report(struct arguments *a);
 int run_script(struct arguments *a);
 int run_flamegraph(struct arguments *a);
+int run_annotate(struct arguments *a);
 int run_diff(struct arguments *a);
 int run_export(struct arguments *a);
 int run_stack(struct arguments *a);

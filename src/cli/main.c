@@ -70,6 +70,12 @@ static const struct command commands[] = {
 	 "files of 'bobbin record' and of 'perf record', with call chains or with copies of stacks, "
 	 "which are unwound here.",
 	 OF_REPORT, 0, 0, .run = run_report},
+	{"annotate", "show which instructions of a function take the time",
+	 "[OPTIONS] [FUNCTION...]",
+	 "Show the instructions of functions, and the lines of source that they come from, with the "
+	 "shares of the samples that were taken there. FUNCTION is a name, or a pattern of glob(7); without "
+	 "one, the functions are shown that have most samples of their own.",
+	 OF_ANNOTATE, 0, ANY_NUMBER, "FUNCTION", .run = run_annotate},
 	{"script", "print each sample with its call chain",
 	 "[OPTIONS]",
 	 "Print each sample with its call chain, in the form of 'perf script', which other programs "

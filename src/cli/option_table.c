@@ -324,7 +324,7 @@ static bool take_table_cache(const struct option_use *use)
 	return true;
 }
 
-#define READERS (OF_REPORT | OF_SCRIPT | OF_FLAMEGRAPH | OF_EXPORT | OF_DIFF)
+#define READERS (OF_REPORT | OF_SCRIPT | OF_FLAMEGRAPH | OF_EXPORT | OF_DIFF | OF_ANNOTATE)
 #define SAMPLERS (OF_RECORD | OF_TOP)
 /* Of a part of the machine or of all of it. */
 #define WIDE_SAMPLERS (SAMPLERS | OF_AGENT)
@@ -482,6 +482,11 @@ const struct option_row option_rows[] = {
 	 "call graphs from callers to callees, as -g caller", BY(take_inverted), GIVEN(full)},
 	{OF_REPORT, "percent-limit", 0, "P", "0.1",
 	 "hide entries below P per cent", REAL(take_real, report.percent_limit, 100), GIVEN(full)},
+	{OF_ANNOTATE, "full", 0, NULL, NULL,
+	 "show all instructions, and, where none is named, all functions", BY(take_nothing), GIVEN(full)},
+	{OF_ANNOTATE, "percent-limit", 0, "P", "0.5",
+	 "show instructions with P per cent of their function or more, and those around them",
+	 REAL(take_real, report.percent_limit, 100)},
 	{OF_DIFF, "sort", 's', "KEYS", "dso,sym",
 	 "columns: any of comm,dso,sym", BY(take_lasting_keys)},
 	{OF_DIFF, "percent-limit", 0, "P", "0.01",

@@ -33,6 +33,7 @@ enum option_owner {
 	OF_EXPORT = 1 << 17,
 	OF_DIFF = 1 << 18,
 	OF_COMPLETION = 1 << 19,
+	OF_ANNOTATE = 1 << 20,
 	OF_AGENT = 1 << 21,
 };
 
