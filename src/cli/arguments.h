@@ -107,7 +107,7 @@ struct arguments {
 	const char *format; /* export */
 	struct sample_filter filter;
 	/* report, script, flamegraph, stack */
-	bool unfolded, folded, one, force, full, tui, picture;
+	bool unfolded, folded, one, force, full, tui, picture, by_process, by_thread, reversed;
 	unsigned int fields;
 	struct report_options report;
 	struct flamegraph_options flamegraph;

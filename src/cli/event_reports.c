@@ -84,6 +84,8 @@ static int add_sample(void *ctx, const struct stack_sample *sample)
 	struct event_report *event = &reports->events[sample->event_number];
 	struct sample_labels labels;
 	const struct report_origin origin = origin_of(&input->arguments->report, sample, &labels);
+	const struct call_frame *frames;
+	ssize_t n;
 	int r = open_report(input->arguments, event);
 
 	if (r)
@@ -92,9 +94,10 @@ static int add_sample(void *ctx, const struct stack_sample *sample)
 	r = named_stack_make(&input->stack, session_naming(input->session), sample);
 	if (!r)
 		r = note_task(reports, sample);
-	return r ? r
-		 : report_add_of(event->report, &origin, input->stack.frames, input->stack.count,
-				 weight);
+	if (r)
+		return r;
+	n = stack_view_make(&reports->view, sample, &input->stack, &frames);
+	return n < 0 ? (int)n : report_add_of(event->report, &origin, frames, (size_t)n, weight);
 }
 
 static const struct sample_sink report_sink = {.sample = add_sample};
@@ -117,7 +120,10 @@ int event_reports_open(const struct arguments *arguments, bool one, struct event
 {
 	int r;
 
-	*ret = (struct event_reports){.input = {.arguments = arguments}, .one = one};
+	*ret = (struct event_reports){
+		.input = {.arguments = arguments},
+		.one = one,
+		.view = {.by_process = arguments->by_process, .by_thread = arguments->by_thread}};
 	ret->input.stack.lines = arguments->naming.lines;
 	r = input_open(&ret->input);
 	if (r)
@@ -132,6 +138,7 @@ int event_reports_close(struct event_reports *reports)
 		report_close(reports->events[i].report);
 	free(reports->events);
 	task_names_fini(&reports->tasks);
+	stack_view_fini(&reports->view);
 	return reports->input.session ? input_close(&reports->input) : 0;
 }
 

@@ -6,6 +6,7 @@
 #define BOBBIN_CLI_EVENT_REPORTS_H
 
 #include "cli/input.h"
+#include "cli/stack_view.h"
 #include "export/report.h"
 #include "export/task_names.h"
 
@@ -23,6 +24,7 @@ struct event_report {
 struct event_reports {
 	struct input input;
 	bool one;
+	struct stack_view view;
 	struct event_report *events; /* by their numbers */
 	size_t count, room;
 	struct task_names tasks; /* of all samples, if the keys are about them */

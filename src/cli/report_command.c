@@ -15,6 +15,7 @@
 #include "export/folded.h"
 #include "export/report.h"
 #include "export/report_json.h"
+#include "export/reversed_tree.h"
 
 /* Prints the samples of an event.  0 or a negative errno. */
 typedef int event_writer(const struct arguments *a, const struct event_report *event);
@@ -184,14 +185,31 @@ int run_report(struct arguments *a)
 	return !pager_end() || r;
 }
 
+static int draw_tree(const struct arguments *a, const struct call_tree *tree)
+{
+	return a->folded ? folded_write(tree, stdout)
+			 : flamegraph_write(tree, &a->flamegraph, stdout);
+}
+
+static int draw_reversed(const struct arguments *a, const struct call_tree *tree)
+{
+	struct call_tree *reversed;
+	int r = reversed_tree_open(tree, &reversed);
+
+	if (r)
+		return r;
+	r = draw_tree(a, reversed);
+	call_tree_close(reversed);
+	return r;
+}
+
 static int draw(const struct arguments *a, const struct event_report *event)
 {
 	const struct call_tree *tree = report_tree(event->report);
 
 	if (!call_tree_total(tree) && !a->quiet)
 		complain("%s: no samples of '%s': there is nothing to draw", a->input, event->name);
-	return a->folded ? folded_write(tree, stdout)
-			 : flamegraph_write(tree, &a->flamegraph, stdout);
+	return a->reversed ? draw_reversed(a, tree) : draw_tree(a, tree);
 }
 
 int run_flamegraph(struct arguments *a)

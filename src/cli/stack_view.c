@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/stack_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vector.h"
+
+/* Frames that may be added. */
+#define MOST_ADDED 2
+
+static bool adds_nothing(const struct stack_view *view)
+{
+	return !view->by_process && !view->by_thread;
+}
+
+static void add_number(struct stack_view *view, char name[STACK_VIEW_NAME], const char *what,
+		       int number)
+{
+	snprintf(name, STACK_VIEW_NAME, "[%s %d]", what, number);
+	view->frames[view->count++] = (struct call_frame){.name = name, .kind = FRAME_COMMAND};
+}
+
+ssize_t stack_view_make(struct stack_view *view, const struct stack_sample *sample,
+			const struct named_stack *stack, const struct call_frame **ret)
+{
+	if (adds_nothing(view)) {
+		*ret = stack->frames;
+		return (ssize_t)stack->count;
+	}
+	if (vector_reserve(&view->frames, &view->room, stack->count + MOST_ADDED,
+			   sizeof(*view->frames)))
+		return -ENOMEM;
+	view->count = 0;
+	if (view->by_process)
+		add_number(view, view->process, "process", sample->pid);
+	if (view->by_thread)
+		add_number(view, view->thread, "thread", sample->tid);
+	if (stack->count)
+		memcpy(view->frames + view->count, stack->frames,
+		       stack->count * sizeof(*view->frames));
+	view->count += stack->count;
+	*ret = view->frames;
+	return (ssize_t)view->count;
+}
+
+void stack_view_fini(struct stack_view *view)
+{
+	free(view->frames);
+	view->frames = NULL;
+}
