@@ -100,10 +100,16 @@ static void on_damage(void *ctx, const char *path, const struct bobbin_error *da
 	complain_file(path, -EBADMSG, damage);
 }
 
+static void complain_silence(void *ctx)
+{
+	complain("the servers of $DEBUGINFOD_URLS do not answer, and are asked for no more files");
+}
+
 void complain_of_names(struct symbolizer_options *options)
 {
 	options->on_damage = on_damage;
 	options->on_loss = complain_loss;
+	options->on_silence = complain_silence;
 }
 
 bool tell_naming_loss(const struct naming_loss *loss)

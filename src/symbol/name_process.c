@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/name_process.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -39,22 +38,6 @@
 /* What is open here is so in no other process. */
 #define OWN_FILES "/proc/self/fd/"
 
-static int bind_library(struct debuginfod *d)
-{
-	void *(*begin)(void);
-
-	d->library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
-	if (!d->library)
-		return -ENOENT;
-	*(void **)&begin = dlsym(d->library, "debuginfod_begin");
-	*(void **)&d->end = dlsym(d->library, "debuginfod_end");
-	*(void **)&d->find_debuginfo = dlsym(d->library, "debuginfod_find_debuginfo");
-	if (!begin || !d->end || !d->find_debuginfo)
-		return -ENOENT;
-	d->client = begin();
-	return d->client ? 0 : -ENOMEM;
-}
-
 int name_process_open(const struct symbolizer_options *options, struct name_process **ret)
 {
 	struct name_process *p = calloc(1, sizeof(*p));
@@ -64,7 +47,8 @@ int name_process_open(const struct symbolizer_options *options, struct name_proc
 	p->options = options;
 	p->socket = -1;
 	/* without the library the servers are just not asked */
-	if (options->debuginfod && bind_library(&p->debuginfod) == -ENOMEM) {
+	if (options->debuginfod && debug_servers_open(options->on_silence, options->on_damage_ctx,
+						      &p->servers) == -ENOMEM) {
 		name_process_close(p);
 		return -ENOMEM;
 	}
@@ -140,10 +124,7 @@ void name_process_close(struct name_process *p)
 		return;
 	if (p->pid)
 		end(p, 0, NULL);
-	if (p->debuginfod.client)
-		p->debuginfod.end(p->debuginfod.client);
-	if (p->debuginfod.library)
-		dlclose(p->debuginfod.library);
+	debug_servers_close(p->servers);
 	free(p);
 }
 
@@ -215,22 +196,15 @@ static int open_granted(const struct name_process *p, const struct name_subject 
 	return process_file_open(&process, path, 0, NULL);
 }
 
-/* A file of the servers' cache, which may be open for writing. */
+/* Servers that do not answer are like those that have nothing. */
 static int fetch(const struct name_process *p)
 {
 	const struct build_id *id = &p->reply.build_id;
-	char path[48];
-	int fd = -1, ret;
+	int fd = -ENOENT;
 
-	if (p->debuginfod.client && id->len <= BUILD_ID_MAX)
-		fd = p->debuginfod.find_debuginfo(p->debuginfod.client, id->bytes, (int)id->len,
-						  NULL);
-	if (fd < 0)
-		return -ENOENT;
-	snprintf(path, sizeof(path), OWN_FILES "%d", fd);
-	ret = open(path, O_RDONLY | O_CLOEXEC);
-	close(fd);
-	return ret < 0 ? -ENOENT : ret;
+	if (p->servers && id->len <= BUILD_ID_MAX)
+		fd = debug_servers_fetch(p->servers, id->bytes, id->len);
+	return fd < 0 ? -ENOENT : fd;
 }
 
 static int give_file(struct name_process *p, const struct name_subject *subject)

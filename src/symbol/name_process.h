@@ -13,26 +13,17 @@
 #include <limits.h>
 
 #include "base/process_reader.h"
+#include "symbol/debug_servers.h"
 #include "symbol/name_message.h"
 #include "target/mapped_file.h"
 
 /* The status with which it ends when a library finds no memory. */
 #define NAME_WORKER_NO_MEMORY 12
 
-/*
- * The few calls of libdebuginfod that are needed, bound at run time: it draws in an HTTP client,
- * and most profiles never ask a server.  @client NULL: there is no such library.
- */
-struct debuginfod {
-	void *library, *client;
-	void (*end)(void *client);
-	int (*find_debuginfo)(void *client, const unsigned char *build_id, int len, char **path);
-};
-
 struct name_process {
 	const struct symbolizer_options *options; /* borrowed */
-	struct debuginfod debuginfod;
-	pid_t pid; /* 0: it does not run */
+	struct debug_servers *servers;            /* or NULL */
+	pid_t pid;                                /* 0: it does not run */
 	int socket;
 	int cpu;             /* where it may run; -1: anywhere */
 	unsigned int starts; /* the number of the one that runs */

@@ -63,7 +63,8 @@ struct symbolizer_options {
 	struct process_reader *reader;   /* of processes' files; borrowed; NULL: none */
 	symbolizer_damage_fn *on_damage; /* of jitdump files; NULL: say nothing */
 	symbolizer_loss_fn *on_loss;     /* likewise of others */
-	void *on_damage_ctx;             /* of both */
+	void (*on_silence)(void *ctx);   /* once, if servers do not answer; NULL: say nothing */
+	void *on_damage_ctx;             /* of all three */
 };
 
 #endif
