@@ -12,6 +12,8 @@ enum frame_kind {
 	FRAME_JIT,
 	FRAME_UNKNOWN,
 	FRAME_COMMAND, /* not code: the name of the process or thread below which stacks hang */
+	FRAME_ON_CPU,  /* nor these: what a thread did with the time */
+	FRAME_OFF_CPU,
 	FRAME_KIND_COUNT
 };
 

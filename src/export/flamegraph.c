@@ -458,6 +458,16 @@ static void write_missing(const struct picture *p)
 		EDGE, share);
 }
 
+static void write_weight(const struct picture *p, uint64_t weight)
+{
+	const uint64_t ms = weight / 1000000;
+
+	if (p->options->is_time)
+		fprintf(p->out, "%" PRIu64 ".%03u s", ms / 1000, (unsigned int)(ms % 1000));
+	else
+		fprintf(p->out, "%" PRIu64 " samples", weight);
+}
+
 static void write_head(const struct picture *p)
 {
 	fprintf(p->out,
@@ -468,10 +478,9 @@ static void write_head(const struct picture *p)
 	safe_text_xml(p->out, title_of(p), TITLE_COLUMNS);
 	fputs("</text>\n", p->out);
 	write_legend(p);
-	fprintf(p->out,
-		"<text class=\"details\" x=\"%u\" y=\"69\" font-size=\"12\">%" PRIu64
-		" samples</text>",
-		EDGE, p->layout.flames[0].total);
+	fprintf(p->out, "<text class=\"details\" x=\"%u\" y=\"69\" font-size=\"12\">", EDGE);
+	write_weight(p, p->layout.flames[0].total);
+	fputs("</text>", p->out);
 	if (p->layout.missing)
 		write_missing(p);
 	fputs("</g>\n", p->out);
@@ -550,7 +559,8 @@ static int write_script(const struct picture *p)
 
 	fputs("<script><![CDATA[(() => {\"use strict\";\nconst profile = {", p->out);
 	fprintf(p->out, "row:%u,head:%u,edge:%u,shades:%u,", ROW, HEAD, EDGE, PALETTE_SHADES);
-	fprintf(p->out, "inverted:%d,min:%u.%03u", p->inverted, (unsigned int)p->options->min_width,
+	fprintf(p->out, "inverted:%d,time:%d,min:%u.%03u", p->inverted, p->options->is_time,
+		(unsigned int)p->options->min_width,
 		(unsigned int)(p->options->min_width * 1000) % 1000);
 	write_kinds(p);
 	fputs(",\nfiles:[", p->out);

@@ -30,12 +30,13 @@ struct call_tree;
  * @inverted: outermost frames at the top (an icicle graph), which is also where they are in a
  *	picture higher than a screen, of which the top is what is seen first
  * @upright: outermost frames at the bottom, however high it is
+ * @is_time: weights are nanoseconds, not numbers of samples
  * @baseline: draw what has changed since this one; NULL: draw the tree alone
  */
 struct flamegraph_options {
 	const char *title;
 	double min_width;
-	bool inverted, upright;
+	bool inverted, upright, is_time;
 	const struct call_tree *baseline;
 };
 

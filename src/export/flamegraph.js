@@ -53,7 +53,9 @@ const colourOf = (frame) => profile.classes[Math.floor(numberOf(frame) / profile
 	numberOf(frame) % profile.shades;
 const pointsOf = (frame) => (changes[2 * frame.index + 1] / 100).toFixed(2);
 
-const count = (n) => n.toLocaleString("en") + " samples";
+const count = (n) => profile.time
+	? (n < 1e9 ? (n / 1e6).toFixed(2) + " ms" : (n / 1e9).toFixed(3) + " s")
+	: n.toLocaleString("en") + " samples";
 const percent = (n, of) => (100 * n / of).toFixed(2) + "%";
 const within = (frame, outer) => frame.index >= outer.index && frame.index < outer.end;
 
@@ -75,7 +77,8 @@ function facts(frame) {
 
 function origin(frame) {
 	const kind = profile.labels[kindOf(frame)];
-	const notable = kind !== "user" && kind !== "command" && kind !== "unknown";
+	const notable = kind !== "user" && kind !== "command" && kind !== "unknown" &&
+		!kind.endsWith(" CPU");
 
 	return [fileOf(frame), notable ? kind : ""].filter((word) => word).join(", ");
 }

@@ -28,6 +28,14 @@ static const char *const fills[2][PALETTE_FAMILIES][PALETTE_SHADES] = {
 			"#b2c2d7", "#becce3", "#b5c1d8", "#c1cbe3",
 			"#b8bfd8", "#c5cae3", "#bcbed7", "#c8c9e2",
 		},
+		[FRAME_ON_CPU] = {
+			"#c6c458", "#ced066", "#c0c65c", "#c8d26a",
+			"#bac860", "#c1d46e", "#b3ca65", "#bbd673",
+		},
+		[FRAME_OFF_CPU] = {
+			"#c4b2ee", "#d2bdf8", "#c9b1eb", "#d7bbf5",
+			"#ceafe8", "#dcb9f1", "#d3aee4", "#e0b8ed",
+		},
 		[PALETTE_GROWN] = {
 			"#eed8d6", "#f1ccc8", "#f4c0ba", "#f6b3ad",
 			"#f7a69f", "#f89992", "#f88c84", "#f87e77",
@@ -62,6 +70,14 @@ static const char *const fills[2][PALETTE_FAMILIES][PALETTE_SHADES] = {
 			"#36465a", "#404e63", "#3a455b", "#434d63",
 			"#3d445b", "#474b63", "#41435a", "#4a4a62",
 		},
+		[FRAME_ON_CPU] = {
+			"#515015", "#585920", "#4e5118", "#555a22",
+			"#4b521b", "#515b25", "#48531d", "#4e5c28",
+		},
+		[FRAME_OFF_CPU] = {
+			"#504766", "#5a4f6d", "#534664", "#5c4e6c",
+			"#554562", "#5f4d6a", "#584560", "#614c68",
+		},
 		[PALETTE_GROWN] = {
 			"#453a39", "#4f3a38", "#583936", "#613835",
 			"#6a3633", "#733431", "#7c322f", "#852e2c",
@@ -81,6 +97,7 @@ static const struct {
 	[FRAME_USER] = {"user", 'u'},       [FRAME_KERNEL] = {"kernel", 'k'},
 	[FRAME_INLINED] = {"inlined", 'i'}, [FRAME_JIT] = {"JIT", 'j'},
 	[FRAME_UNKNOWN] = {"unknown", 'x'}, [FRAME_COMMAND] = {"command", 'c'},
+	[FRAME_ON_CPU] = {"on CPU", 'o'},   [FRAME_OFF_CPU] = {"off CPU", 'w'},
 	[PALETTE_GROWN] = {"more", 'g'},    [PALETTE_SHRUNK] = {"less", 's'},
 };
 

@@ -4,7 +4,7 @@
  *
  * The kind of a frame chooses a family of hues, its name one of eight shades,
  * always the same: user code is amber, the kernel red, inlined functions blue,
- * JIT code green, the unknown grey.  In a picture of changes the change chooses the family, and its
+ * JIT code green, the unknown grey; time on the CPU is lime, off it violet.  In a picture of changes the change chooses the family, and its
  * size the shade: red for what has grown, blue for what has shrunk.  Each family has the same lightness
  * throughout (OKLCH), so that dark text on the light fills and light text on
  * the dark ones keep a contrast of at least 5.5 : 1.
