@@ -108,6 +108,7 @@ struct arguments {
 	struct sample_filter filter;
 	/* report, script, flamegraph, stack */
 	bool unfolded, folded, one, force, full, tui, picture, by_process, by_thread, reversed;
+	bool wall_clock;
 	unsigned int fields;
 	struct report_options report;
 	struct flamegraph_options flamegraph;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/event_reports.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,19 +77,33 @@ static int note_task(struct event_reports *reports, const struct stack_sample *s
 	return task_names_note(&reports->tasks, sample->pid, sample->tid, sample->comm);
 }
 
+/* The event that a sample counts for, or NULL, and how much it does. */
+static struct event_report *event_of(struct event_reports *reports,
+				     const struct stack_sample *sample, enum wall_side *side,
+				     uint64_t *weight)
+{
+	*side = WALL_NONE;
+	*weight = reports->one && !sample->weighed ? 1 : sample->period;
+	if (!reports->wall.events)
+		return &reports->events[sample->event_number];
+	*side = wall_clock_side(&reports->wall, sample, weight);
+	return *side == WALL_NONE ? NULL : reports->events;
+}
+
 static int add_sample(void *ctx, const struct stack_sample *sample)
 {
 	struct event_reports *reports = ctx;
 	struct input *input = &reports->input;
-	uint64_t weight = reports->one && !sample->weighed ? 1 : sample->period;
-	struct event_report *event = &reports->events[sample->event_number];
 	struct sample_labels labels;
 	const struct report_origin origin = origin_of(&input->arguments->report, sample, &labels);
+	enum wall_side side;
+	uint64_t weight;
+	struct event_report *event = event_of(reports, sample, &side, &weight);
 	const struct call_frame *frames;
 	ssize_t n;
-	int r = open_report(input->arguments, event);
+	int r = event ? open_report(input->arguments, event) : 0;
 
-	if (r)
+	if (r || !event)
 		return r;
 	count_sample(event, sample);
 	r = named_stack_make(&input->stack, session_naming(input->session), sample);
@@ -96,7 +111,7 @@ static int add_sample(void *ctx, const struct stack_sample *sample)
 		r = note_task(reports, sample);
 	if (r)
 		return r;
-	n = stack_view_make(&reports->view, sample, &input->stack, &frames);
+	n = stack_view_make(&reports->view, sample, &input->stack, side, &frames);
 	return n < 0 ? (int)n : report_add_of(event->report, &origin, frames, (size_t)n, weight);
 }
 
@@ -110,25 +125,50 @@ static int find_events(struct event_reports *reports)
 	int r = 0;
 
 	for (size_t i = 0; !r && (attr = perf_reader_event(reader, i)); i++)
-		r = vector_push(
-			reports->events, reports->count, reports->room,
-			(struct event_report){.name = attr->name, .tasks = &reports->tasks});
+		r = vector_push(reports->events, reports->count, reports->room,
+				(struct event_report){.name = attr->name,
+						      .tasks = &reports->tasks,
+						      .is_time = wall_clock_is_wait(attr->name)});
 	return r ? r : open_report(reports->input.arguments, reports->events);
+}
+
+/* Have the first event be all of the time.  0 or 1 after a complaint. */
+static int take_wall_clock(struct event_reports *reports)
+{
+	const struct arguments *a = reports->input.arguments;
+	int r = !a->wall_clock
+			? 0
+			: wall_clock_init(session_reader(reports->input.session), &reports->wall);
+
+	if (r == -ENOENT || r == -ENODATA) {
+		complain(r == -ENOENT ? "%s: no waits were recorded, see 'bobbin record --off-cpu'"
+				      : "%s: no clock was recorded, nor cycles by frequency",
+			 a->input);
+		return 1;
+	}
+	if (!r && a->wall_clock) {
+		reports->events->name = "wall-clock";
+		reports->events->is_time = true;
+	}
+	return !accept_file(a->input, r, NULL);
 }
 
 int event_reports_open(const struct arguments *arguments, bool one, struct event_reports *ret)
 {
 	int r;
 
-	*ret = (struct event_reports){
-		.input = {.arguments = arguments},
-		.one = one,
-		.view = {.by_process = arguments->by_process, .by_thread = arguments->by_thread}};
+	*ret = (struct event_reports){.input = {.arguments = arguments},
+				      .one = one,
+				      .view = {.by_process = arguments->by_process,
+					       .by_thread = arguments->by_thread,
+					       .sides_first = !one}};
 	ret->input.stack.lines = arguments->naming.lines;
 	r = input_open(&ret->input);
 	if (r)
 		return r;
 	r = !accept_file(arguments->input, find_events(ret), NULL);
+	if (!r)
+		r = take_wall_clock(ret);
 	return r ? r : input_run(&ret->input, &report_sink, ret);
 }
 
@@ -139,6 +179,7 @@ int event_reports_close(struct event_reports *reports)
 	free(reports->events);
 	task_names_fini(&reports->tasks);
 	stack_view_fini(&reports->view);
+	wall_clock_fini(&reports->wall);
 	return reports->input.session ? input_close(&reports->input) : 0;
 }
 

@@ -13,6 +13,7 @@
 /* The samples of one event of a recording. */
 struct event_report {
 	const char *name; /* the session's */
+	bool is_time;     /* weights are nanoseconds of threads */
 	uint64_t samples, traced;
 	uint64_t frames, inferred; /* of the user parts of those; of them, by rules from code */
 	uint64_t reasons[BOBBIN_REASON_COUNT];
@@ -25,6 +26,7 @@ struct event_reports {
 	struct input input;
 	bool one;
 	struct stack_view view;
+	struct wall_clock wall;      /* if the first event is to be all of the time */
 	struct event_report *events; /* by their numbers */
 	size_t count, room;
 	struct task_names tasks; /* of all samples, if the keys are about them */

@@ -10,10 +10,10 @@
 #include "base/memory_origin.h"
 #include "cli/named_stack.h"
 #include "cli/stack_prefix.h"
+#include "cli/wall_clock.h"
 #include "profile/perf_format.h"
 #include "profile/perf_reader.h"
 #include "profile/process_table.h"
-#include "profile/recorder.h"
 #include "symbol/naming.h"
 #include "unwind/space.h"
 
@@ -47,9 +47,7 @@ static const char *unit_of(const struct perf_reader_attr *event)
 	if (attr->type == PERF_TYPE_SOFTWARE &&
 	    (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK))
 		return "nanoseconds";
-	return !strcmp(event->name, RECORDER_WAIT_EVENT) || !strcmp(event->name, "preempted-time")
-		       ? "nanoseconds"
-		       : "count";
+	return wall_clock_is_wait(event->name) ? "nanoseconds" : "count";
 }
 
 /* Of a clock that was asked for by its frequency, too. */

@@ -48,8 +48,11 @@ static int write_events(const struct event_reports *reports, event_writer *write
 static int report_events(struct arguments *a, bool one, event_writer *write)
 {
 	struct event_reports reports;
-	int r = event_reports_open(a, one, &reports);
+	int r;
 
+	if (a->wall_clock && a->event)
+		return refuse_call("--wall-clock is of several events, and goes without --event");
+	r = event_reports_open(a, one, &reports);
 	if (!r)
 		r = write_events(&reports, write);
 	return event_reports_close(&reports) || r;
@@ -185,20 +188,24 @@ int run_report(struct arguments *a)
 	return !pager_end() || r;
 }
 
-static int draw_tree(const struct arguments *a, const struct call_tree *tree)
+static int draw_tree(const struct arguments *a, const struct event_report *event,
+		     const struct call_tree *tree)
 {
-	return a->folded ? folded_write(tree, stdout)
-			 : flamegraph_write(tree, &a->flamegraph, stdout);
+	struct flamegraph_options options = a->flamegraph;
+
+	options.is_time = event->is_time;
+	return a->folded ? folded_write(tree, stdout) : flamegraph_write(tree, &options, stdout);
 }
 
-static int draw_reversed(const struct arguments *a, const struct call_tree *tree)
+static int draw_reversed(const struct arguments *a, const struct event_report *event,
+			 const struct call_tree *tree)
 {
 	struct call_tree *reversed;
 	int r = reversed_tree_open(tree, &reversed);
 
 	if (r)
 		return r;
-	r = draw_tree(a, reversed);
+	r = draw_tree(a, event, reversed);
 	call_tree_close(reversed);
 	return r;
 }
@@ -209,7 +216,7 @@ static int draw(const struct arguments *a, const struct event_report *event)
 
 	if (!call_tree_total(tree) && !a->quiet)
 		complain("%s: no samples of '%s': there is nothing to draw", a->input, event->name);
-	return a->reversed ? draw_reversed(a, tree) : draw_tree(a, tree);
+	return a->reversed ? draw_reversed(a, event, tree) : draw_tree(a, event, tree);
 }
 
 int run_flamegraph(struct arguments *a)

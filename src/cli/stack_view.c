@@ -8,11 +8,25 @@
 #include "base/vector.h"
 
 /* Frames that may be added. */
-#define MOST_ADDED 2
+#define MOST_ADDED 3
 
-static bool adds_nothing(const struct stack_view *view)
+static bool adds_nothing(const struct stack_view *view, enum wall_side side)
 {
-	return !view->by_process && !view->by_thread;
+	return !view->by_process && !view->by_thread && side == WALL_NONE;
+}
+
+static void add_side(struct stack_view *view, enum wall_side side)
+{
+	static const struct call_frame frames[] = {
+		[WALL_ON_CPU] = {.name = "[on CPU]", .kind = FRAME_ON_CPU},
+		[WALL_OFF_CPU] = {.name = "[off CPU]", .kind = FRAME_OFF_CPU},
+		[WALL_PREEMPTED] = {.name = "[preempted]", .kind = FRAME_OFF_CPU},
+	};
+
+	if (side == WALL_NONE)
+		return;
+	view->frames[view->count] = frames[side];
+	view->frames[view->count++].dso = "[time]";
 }
 
 static void add_number(struct stack_view *view, char name[STACK_VIEW_NAME], const char *what,
@@ -23,9 +37,10 @@ static void add_number(struct stack_view *view, char name[STACK_VIEW_NAME], cons
 }
 
 ssize_t stack_view_make(struct stack_view *view, const struct stack_sample *sample,
-			const struct named_stack *stack, const struct call_frame **ret)
+			const struct named_stack *stack, enum wall_side side,
+			const struct call_frame **ret)
 {
-	if (adds_nothing(view)) {
+	if (adds_nothing(view, side)) {
 		*ret = stack->frames;
 		return (ssize_t)stack->count;
 	}
@@ -37,10 +52,14 @@ ssize_t stack_view_make(struct stack_view *view, const struct stack_sample *samp
 		add_number(view, view->process, "process", sample->pid);
 	if (view->by_thread)
 		add_number(view, view->thread, "thread", sample->tid);
+	if (view->sides_first)
+		add_side(view, side);
 	if (stack->count)
 		memcpy(view->frames + view->count, stack->frames,
 		       stack->count * sizeof(*view->frames));
 	view->count += stack->count;
+	if (!view->sides_first)
+		add_side(view, side);
 	*ret = view->frames;
 	return (ssize_t)view->count;
 }

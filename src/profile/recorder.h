@@ -20,6 +20,8 @@
 
 /* What waits are samples of. */
 #define RECORDER_WAIT_EVENT "offcpu-time"
+/* And times in which others had the CPU. */
+#define RECORDER_PREEMPTED_EVENT "preempted-time"
 /* What tells who ends them. */
 #define WAKEUPS_TRACEPOINT "sched:sched_waking"
 

@@ -109,7 +109,8 @@ size_t recorder_describe_waits(const struct recorder *r, const struct perf_event
 			       struct sample_event ret[RECORDER_WAIT_EVENTS])
 {
 	/* the first name is perf's */
-	static const char *const names[] = {RECORDER_WAIT_EVENT, "preempted-time", "offcpu-waker"};
+	static const char *const names[] = {RECORDER_WAIT_EVENT, RECORDER_PREEMPTED_EVENT,
+					    "offcpu-waker"};
 	const struct perf_event_attr attr = each_switch(sampled);
 	size_t count = r->waits.wakeups.count ? WAKER + 1 : WAKER;
 

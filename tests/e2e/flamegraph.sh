@@ -86,4 +86,87 @@ it_begins_at_the_top_of_a_high_picture() {
 	grep -q 'inverted:1,' out
 }
 
+# timed: ./perf.data and ./out of a program that sleeps and computes in turn; made once
+timed() {
+	needs_root
+	file=$(program halves)
+	# a machine that does much else may have no time to read all records
+	for _ in 1 2 3 4; do
+		[ ! -e "$work/timed.data" ] || break
+		expect 0 "$bobbin" record -e cpu-clock --off-cpu --off-cpu-thresh 0 -- "$file" 25
+		! grep -q ', 0 records lost; ' err || mv perf.data out "$work"
+		[ ! -e "$work/perf.data" ] || mv "$work/perf.data" "$work/timed.data"
+	done
+	[ -e "$work/timed.data" ] || fail "records were lost: $(cat err)"
+	ln "$work/timed.data" perf.data
+	cp "$work/out" measured
+}
+
+# is_about NUMBER WANTED PERCENT
+is_about() {
+	awk -v is="$1" -v wanted="$2" -v percent="$3" 'BEGIN {
+		exit !(is >= wanted * (1 - percent / 100) && is <= wanted * (1 + percent / 100))
+	}' || fail "$1 is not $2"
+}
+
+# time_of THREAD [SIDE]: nanoseconds of ./out
+time_of() {
+	awk -v thread=";[thread $1];" -v side=";[${2:-}" 'index($0, thread) && index($0, ";in_turn;") &&
+		index($0, side) { sum += $NF } END { printf "%.0f", sum }' out
+}
+
+it_adds_up_the_time_of_threads() {
+	timed
+	folded --wall-clock --by-thread
+	while read -r thread wall cpu; do
+		is_about "$(time_of "$thread")" "$wall" 6
+		is_about "$(time_of "$thread" 'on CPU]')" "$cpu" 12
+		is_about $(($(time_of "$thread" 'off CPU]') + $(time_of "$thread" 'preempted]'))) \
+			$((wall - cpu)) 6
+	done <measured
+	# all of the sleeps are off the CPU
+	grep ';sleeps;.*\[off CPU\] ' out | some . 1
+	# of what runs in the program itself none is
+	! grep ';computes;spin;\[off CPU\] ' out
+}
+
+it_colours_time_off_the_cpu() {
+	timed
+	needs xmllint
+	quietly "$bobbin" flamegraph --wall-clock
+	xmllint --noout out
+	grep -q '>on CPU</text>' out
+	grep -q '>off CPU</text>' out
+	grep -q 'class="w[0-7]"' out
+	grep -Eq '>[0-9]+\.[0-9]{3} s</text>' out
+	grep -q 'time:1,' out
+	quietly "$bobbin" flamegraph --event offcpu-time
+	grep -q 'time:1,' out
+	quietly "$bobbin" flamegraph -q --comm halves
+	grep -q 'time:0,' out
+}
+
+it_reports_the_time_of_threads() {
+	timed
+	quietly "$bobbin" report --wall-clock --full -g none
+	grep -q "^# Samples: [0-9]* of event 'wall-clock'" out
+	[ "$(grep -c '^# Samples' out)" -eq 1 ]
+	grep -Eq ' \[\.\] \[on CPU\]$' out
+	grep -Eq ' \[\.\] \[off CPU\]$' out
+	# they are where stacks begin
+	awk '/\[(on|off) CPU\]$/ && $2 != "0.00%" { exit 1 }' out
+}
+
+it_says_what_the_time_lacks() {
+	recording
+	expect 1 "$bobbin" report --wall-clock
+	complains perf.data 'no waits were recorded, see'
+	expect 2 "$bobbin" flamegraph --wall-clock --event cpu-clock
+	grep -q 'goes without --event' err
+	needs_root
+	expect 0 "$bobbin" record --off-cpu -e page-faults -o faults.data sleep 0.1
+	expect 1 "$bobbin" report -i faults.data --wall-clock
+	complains faults.data 'no clock was recorded'
+}
+
 run_cases
