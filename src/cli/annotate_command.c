@@ -222,9 +222,11 @@ static int write_first(struct annotate *a)
 	}
 	if (shown < 0)
 		complain("%s", strerror(-shown));
-	else if (!shown)
+	else if (!found && !arguments->quiet)
+		complain("%s: no samples: there is nothing to show", arguments->input);
+	else if (found && !shown)
 		complain("%s: no samples are in the functions that are named", arguments->input);
-	return !finish_output() || shown <= 0;
+	return !finish_output() || shown < 0 || (found && !shown);
 }
 
 static int annotate_input(struct annotate *a)

@@ -132,12 +132,64 @@ it_shows_the_kernel_by_address() {
 	}
 }
 
+it_says_that_code_made_at_run_time_is_not_there() {
+	[ "$(uname -m)" = x86_64 ] || skip "the program's code is x86-64's"
+	"$bobbin" record -q "$(program perf_map)" 200 anon
+	expect 0 "$bobbin" annotate made
+	forget_map
+	grep -q '^# No instructions: code that was made at run time is not in a file$' out
+	grep -Eq '^ +[0-9.]+% +[0-9a-f]+ <made(\+0x[0-9a-f]+)?>$' out
+	adds_up
+}
+
+it_shows_all_functions_of_a_name() {
+	# shellcheck disable=SC2016 # it is for the other shell
+	"$bobbin" record -q sh -c '"$1" 200; "$2" 200 5' sh "$(program chain)" "$(program deep)"
+	quietly "$bobbin" annotate spin
+	grep -q '^# spin, in chain: ' out
+	grep -q '^# spin, in deep: ' out
+	[ "$(grep -c '^# spin, in ' out)" -eq 2 ]
+	quietly "$bobbin" annotate --comm deep spin
+	[ "$(grep -c '^# spin, in ' out)" -eq 1 ]
+}
+
+it_knows_functions_by_both_of_their_names() {
+	needs g++
+	cat >named.cc <<-'END'
+		#include <ctime>
+		namespace space {
+		template <class T> [[gnu::noipa]] long count(T n) {
+			volatile long sum = 0;
+			for (T i = 0; i < n; i++)
+				sum = sum + i;
+			return sum;
+		}
+		}
+		int main() {
+			while (clock() < CLOCKS_PER_SEC / 5)
+				space::count<long>(100000);
+		}
+	END
+	g++ -O2 -o named named.cc
+	"$bobbin" record -q ./named
+	for name in 'space::count<long>' _ZN5space5countIlEElT_ 'space::*'; do
+		quietly "$bobbin" annotate "$name"
+		grep -q '^# space::count<long>, in named: ' out || fail "not by $name: $(head -n 3 out)"
+		[ "$(grep -c '^# .*, in named: ' out)" -eq 1 ]
+	done
+	quietly "$bobbin" annotate --no-demangle _ZN5space5countIlEElT_
+	grep -q '^# _ZN5space5countIlEElT_, in named: ' out
+}
+
 it_takes_filters_and_patterns() {
 	recording
 	quietly "$bobbin" annotate 's*n'
 	grep -q '^# spin, in annotated' out
 	expect 1 "$bobbin" annotate nothing
 	complains perf.data 'no samples are in the functions that are named'
+	"$bobbin" record -q -e page-faults -c 1000000 -o empty.data true
+	expect 0 "$bobbin" annotate -i empty.data
+	complains empty.data 'no samples: there is nothing to show'
 	expect 1 "$bobbin" annotate --comm nobody spin
 	complains perf.data 'no samples are what the options ask for'
 	quietly "$bobbin" annotate --time 0%-50% --comm annotated --dso annotated --sym main spin

@@ -83,7 +83,7 @@ it_reads_recordings_that_were_cut_off() {
 	for part in 1 7 50 103 104 105 200 300 500 700 900 999; do
 		length=$((part < 120 ? part : size * part / 1000))
 		head -c $length perf.data >short
-		refused_or_read short script report
+		refused_or_read short script report annotate
 	done
 	head -c $((size * 7 / 10)) perf.data >short
 	"$bobbin" script -i short >out 2>err || :
@@ -97,25 +97,25 @@ it_survives_damaged_recordings() {
 		for fill in zero ones noise; do
 			cp perf.data damaged
 			spoil damaged "$place" 16 $fill
-			refused_or_read damaged script
+			refused_or_read damaged annotate script
 		done
 	done
 }
 
 it_survives_noise() {
 	head -c 10000 /dev/urandom >noise
-	refused_or_read noise report script flamegraph
+	refused_or_read noise report annotate script flamegraph
 	{
 		printf PERFILE2
 		cat noise
 	} >likely
-	refused_or_read likely report script flamegraph
+	refused_or_read likely report annotate script flamegraph
 	record "$(program chain)" 10
 	{
 		head -c 104 perf.data
 		cat noise
 	} >likely
-	refused_or_read likely report script flamegraph
+	refused_or_read likely report annotate script flamegraph
 }
 
 it_ends_traces_where_eh_frame_is_blank() {

@@ -85,7 +85,7 @@ it_takes_the_samples_of_a_time() {
 
 it_says_when_nothing_is_left() {
 	recorded
-	for command in report script flamegraph export; do
+	for command in report annotate script flamegraph export; do
 		[ $command != export ] || format='--format callgrind'
 		# shellcheck disable=SC2086 # nothing, or an option and its argument
 		expect 1 "$bobbin" $command -q --comm nobody ${format:-}

@@ -82,7 +82,7 @@ it_keeps_what_fits_into_the_limit_of_a_files_size() {
 
 it_says_that_the_output_is_full() {
 	record "$(program chain)" 100
-	for command in report script flamegraph 'flamegraph --folded' help 'help record' --version; do
+	for command in report annotate script flamegraph 'flamegraph --folded' help 'help record' --version; do
 		status=0
 		"$bobbin" $command >/dev/full 2>err || status=$?
 		[ $status -eq 1 ] || fail "exit status $status of $command"
@@ -92,7 +92,7 @@ it_says_that_the_output_is_full() {
 
 it_says_that_the_output_is_closed() {
 	record "$(program chain)" 100
-	for command in report script flamegraph help --version; do
+	for command in report annotate script flamegraph help --version; do
 		status=0
 		"$bobbin" $command >&- 2>err || status=$?
 		[ $status -eq 1 ] || fail "exit status $status of $command"
@@ -106,7 +106,7 @@ it_says_that_the_output_is_closed() {
 
 it_is_silent_when_nobody_reads_on() {
 	record "$(program family)" 100 "$(program chain)"
-	for command in report script flamegraph 'flamegraph --folded' help; do
+	for command in report annotate script flamegraph 'flamegraph --folded' help; do
 		{
 			status=0
 			"$bobbin" $command 2>err || status=$?

@@ -39,6 +39,8 @@ it_prints_no_control_characters_of_recordings() {
 	clean "$bobbin" report -i "$nasty.data" --no-children --sort comm,dso,sym
 	clean "$bobbin" report -i "$nasty.data" --json
 	grep -q 'F0RGED.*F0RGED' out
+	clean "$bobbin" annotate -i "$nasty.data"
+	grep -q F0RGED out
 	clean "$bobbin" flamegraph -i "$nasty.data" -o picture.svg
 	clean cat picture.svg
 	clean "$bobbin" flamegraph -i "$nasty.data" --folded
