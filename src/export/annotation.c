@@ -10,6 +10,7 @@
 #define SHARE_COLUMNS 9
 #define CODE_COLUMN 20
 #define NAME_COLUMNS 64
+#define NAME_BYTES 256
 #define SOURCE_COLUMNS 160
 /* Sources are indented by tabs, which would be left out as control characters. */
 #define TAB "    "
@@ -60,6 +61,49 @@ static bool is_new_place(const struct annotation *a, const struct annotated_code
 	       !is_same(a->file, sizeof(a->file), code->file);
 }
 
+/* Whether the angle bracket at @at is a part of the name of an operator. */
+static bool is_operator(const char *name, const char *at)
+{
+	static const char word[] = "operator";
+	const size_t length = sizeof(word) - 1;
+
+	/* the longest are <=> and >>= */
+	for (int i = 0; i < 2 && at > name && strchr("<>-=", at[-1]); i++)
+		at--;
+	return (size_t)(at - name) >= length && !strncmp(at - length, word, length);
+}
+
+/*
+ * "list<>::push" of "list<node<char>, 3>::push": what is cut from a long name is not the function.
+ * false: it makes no sense, or has no room.
+ */
+static bool leave_out_arguments(const char *name, char *ret, size_t size)
+{
+	size_t depth = 0, n = 0;
+
+	for (const char *at = name; *at; at++) {
+		bool bracket = strchr("<>", *at) && !is_operator(name, at);
+
+		if (bracket && *at == '>' && !depth--)
+			return false;
+		if (!depth && n + 1 < size)
+			ret[n++] = *at;
+		depth += bracket && *at == '<';
+	}
+	ret[n] = '\0';
+	return !depth && n + 1 < size;
+}
+
+static void write_name(FILE *out, const char *name)
+{
+	char shorter[NAME_BYTES];
+
+	if (safe_text_columns(name) > NAME_COLUMNS &&
+	    leave_out_arguments(name, shorter, sizeof(shorter)))
+		name = shorter;
+	safe_text_cut(out, name, NAME_COLUMNS);
+}
+
 static void write_source(FILE *out, const char *source)
 {
 	fputs("  ", out);
@@ -79,7 +123,7 @@ static void write_place(struct annotation *a, const struct annotated_code *code)
 		return;
 	fprintf(a->out, "%*s", CODE_COLUMN, "");
 	if (code->inlined) {
-		safe_text_cut(a->out, code->inlined, NAME_COLUMNS);
+		write_name(a->out, code->inlined);
 		fputs(" (inlined)", a->out);
 	}
 	if (code->file) {
@@ -113,7 +157,7 @@ void annotation_code(struct annotation *annotation, const struct annotated_code 
 		fprintf(out, "  %s", code->text);
 	if (code->target) {
 		fputs(" <", out);
-		safe_text_cut(out, code->target, NAME_COLUMNS);
+		write_name(out, code->target);
 		if (code->into)
 			fprintf(out, "+0x%" PRIx64, code->into);
 		putc('>', out);

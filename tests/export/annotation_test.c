@@ -131,9 +131,38 @@ static void hostile_names_command_nothing(void **state)
 	free(text);
 }
 
+static void of_long_names_the_function_stays(void **state)
+{
+	const struct {
+		const char *name, *printed;
+	} cases[] = {
+		{"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> "
+		 ">::compare",
+		 "std::__cxx11::basic_string<>::compare"},
+		{"list<node<char>, 3>::push", "list<node<char>, 3>::push"},
+		{"a_namespace_with_a_long_name::operator<< <std::char_traits<char>, int>",
+		 "a_namespace_with_a_long_name::operator<< <>"},
+		{"a_namespace_with_a_long_name::pointer<another_long_name<char> >::operator->",
+		 "a_namespace_with_a_long_name::pointer<>::operator->"},
+		{"a_name_without_sense_that_is_as_long_as_names_should_not_be>>>>::f<",
+		 "a_name_without_sense_that_is_as_long_as_names_should_not_be>>>>…"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct annotated_code code = {.text = "nop", .inlined = cases[i].name};
+		char *text = print(&code, 1), *end = strstr(text, " (inlined)");
+
+		assert_non_null(end);
+		*end = '\0';
+		assert_string_equal(text + strspn(text, " "), cases[i].printed);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_long_names_the_function_stays),
 		cmocka_unit_test(the_head_says_what_is_shown_and_what_is_missing),
 		cmocka_unit_test(a_line_is_shown_where_it_begins),
 		cmocka_unit_test(targets_have_names),
