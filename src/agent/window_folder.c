@@ -164,7 +164,7 @@ static int read_folder(struct window_folder *f)
 	char name[NAME_SIZE + 8];
 	int r = dir ? 0 : -errno;
 
-	while (!r && (entry = readdir(dir))) {
+	while (dir && !r && (entry = readdir(dir))) {
 		struct window window = {0};
 
 		if (!is_window_name(entry->d_name))

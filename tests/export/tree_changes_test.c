@@ -83,6 +83,7 @@ static void a_picture_says_what_it_cannot_show(void **state)
 	struct call_tree *tree = tree_open(), *baseline = tree_open();
 	const struct flamegraph_options options = {.baseline = baseline};
 	struct text text;
+	char changes[64];
 
 	tree_add(baseline, "main;emit", 1);
 	tree_add(baseline, "main;parse", 3);
@@ -91,7 +92,10 @@ static void a_picture_says_what_it_cannot_show(void **state)
 	assert_non_null(strstr(text_finish(&text),
 			       "25.00% of the baseline is in stacks that are not here"));
 	/* all, main, parse: colour and change */
-	assert_non_null(strstr(text.data, "changes:[32,0,32,0,55,2500,"));
+	snprintf(changes, sizeof(changes), "changes:[%d,0,%d,0,%d,2500,",
+		 FRAME_UNKNOWN * PALETTE_SHADES, FRAME_UNKNOWN * PALETTE_SHADES,
+		 PALETTE_GROWN * PALETTE_SHADES + 7);
+	assert_non_null(strstr(text.data, changes));
 	assert_non_null(strstr(text.data, "class=\"g7\""));
 	free(text.data);
 	call_tree_close(tree);
