@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/cpu_budget.h"
 #include "agent/metrics_page.h"
@@ -33,8 +34,11 @@
 #define BUDGET_NS (30 * NS_PER_SECOND)
 /* For what waits to be sent when it ends. */
 #define DRAIN_MS 5000
-/* Of each CPU: some seconds of stacks, and what is told of processes. */
-#define RING_BYTES ((size_t)4 << 20)
+/* Of all CPUs: what is told of processes while the names of a recording are looked up. */
+#define RINGS_BYTES ((size_t)128 << 20)
+#define LEAST_RING_BYTES ((size_t)1 << 20)
+/* Names that take longer are looked up when the recording is read. */
+#define NAMING_SECONDS 1
 
 /**
  * struct agent_counts - of recordings that were written
@@ -286,7 +290,9 @@ static int open_windows(struct agent *agent)
 {
 	static const char *const argv[] = {"bobbin", "agent", NULL};
 	const struct name_recorder_options names = {
-		.debug_path = agent->arguments->unwind.debug_path};
+		.debug_path = agent->arguments->unwind.debug_path,
+		.seconds = NAMING_SECONDS,
+	};
 	struct recording_windows_options options = {
 		.ns = agent->arguments->agent.window_ms * NS_PER_MS,
 		.version = BOBBIN_VERSION,
@@ -463,6 +469,17 @@ static void close_agent(struct agent *agent)
 	pthread_mutex_destroy(&agent->lock);
 }
 
+/* A power of two. */
+static size_t ring_bytes(void)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t size = SAMPLER_RING_BYTES;
+
+	while (size > LEAST_RING_BYTES && size * (size_t)(cpus > 0 ? cpus : 1) > RINGS_BYTES)
+		size /= 2;
+	return size;
+}
+
 int run_agent(struct arguments *a)
 {
 	struct agent agent = {
@@ -470,7 +487,7 @@ int run_agent(struct arguments *a)
 		.recorded = {.arguments = a, .open = open_recorder, .abort = abort_recorder},
 		.options = {.frequency = recorded_frequency(a),
 			    .holds_samples = true,
-			    .ring_bytes = RING_BYTES,
+			    .ring_bytes = ring_bytes(),
 			    .hurry = &end_signal},
 	};
 	int r;

@@ -445,7 +445,7 @@ int name_recorder_finish(struct name_recorder *k, struct bobbin_unwinder *unwind
 		.on_loss = k->options.on_loss ? on_loss : NULL,
 		.on_damage_ctx = k,
 	};
-	time_t end = clock_seconds() + MAX_SECONDS;
+	time_t end = clock_seconds() + (k->options.seconds ? k->options.seconds : MAX_SECONDS);
 	size_t next, files = 0;
 
 	if (!k->count && !k->kernel.count)

@@ -41,11 +41,13 @@ struct name_stats {
  * struct name_recorder_options - what a recording keeps
  * @debug_path: folders with debug files, borrowed
  * @remember: whoever reads the recording is to look there, too
+ * @seconds: after which no other file is read at the end; 0: five
  * @on_loss: as in struct symbolizer_options, without a context
  */
 struct name_recorder_options {
 	const char *debug_path;
 	bool remember;
+	unsigned int seconds;
 	symbolizer_loss_fn *on_loss;
 };
 
