@@ -2,17 +2,19 @@
 /*
  * export_command.c - bobbin export: a recording in the format of other programs.
  */
+#include "cli/export_command.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/draft.h"
-#include "cli/arguments.h"
-#include "cli/command.h"
-#include "cli/input.h"
 #include "cli/profile_builder.h"
-#include "export/profile_format.h"
+
+static void complain_output(const char *path, int error)
+{
+	complain("%s: %s", strcmp(path, "-") ? path : "standard output", strerror(-error));
+}
 
 static ssize_t write_draft(void *cookie, const char *bytes, size_t size)
 {
@@ -62,22 +64,17 @@ static int write_profile(const struct profile_format *format, const struct profi
 	return close_stream(out, r);
 }
 
-/* The file appears under its name when it is complete. */
 static int put_profile(const struct profile_format *format, const struct profile *profile,
-		       const char *path)
+		       const char *path, struct draft *draft)
 {
-	struct draft *draft;
-	int r = draft_open(path, &draft);
+	int r = write_profile(format, profile, path, draft);
 
-	if (!r) {
-		r = write_profile(format, profile, path, draft);
-		if (r)
-			draft_discard(draft);
-		else
-			r = draft_commit(draft);
-	}
 	if (r)
-		complain("%s: %s", strcmp(path, "-") ? path : "standard output", strerror(-r));
+		draft_discard(draft);
+	else
+		r = draft_commit(draft);
+	if (r)
+		complain_output(path, r);
 	return r != 0;
 }
 
@@ -86,26 +83,26 @@ static int add_sample(void *ctx, const struct stack_sample *sample)
 	return profile_builder_add(ctx, sample);
 }
 
-static int export_recording(struct input *input, const struct profile_format *format)
+int export_recording(struct input *input, const struct profile_format *format, struct draft *draft)
 {
 	static const struct sample_sink sink = {.sample = add_sample};
 	const struct arguments *a = input->arguments;
-	struct profile_builder *builder;
+	struct profile_builder *builder = NULL;
 	int r = profile_builder_open(input->session, format->timed, &builder);
 
-	if (r) {
+	if (r)
 		complain("%s: %s", a->input, strerror(-r));
-		return 1;
+	if (r || input_run(input, &sink, builder)) {
+		draft_discard(draft);
+		r = 1;
+	} else {
+		r = put_profile(format, profile_builder_profile(builder), a->output, draft);
 	}
-	r = input_run(input, &sink, builder);
-	if (!r)
-		r = put_profile(format, profile_builder_profile(builder), a->output);
 	profile_builder_close(builder);
 	return r;
 }
 
-/* NULL after a complaint. */
-static const struct profile_format *choose_format(const struct arguments *a)
+const struct profile_format *export_format(const struct arguments *a)
 {
 	const struct profile_format *format = a->format ? profile_format_find(a->format)
 							: profile_format_of_file(a->output);
@@ -123,10 +120,28 @@ static const struct profile_format *choose_format(const struct arguments *a)
 	return NULL;
 }
 
+struct draft *export_output_open(const char *path)
+{
+	struct draft *draft;
+	int r = draft_open(path, &draft);
+
+	if (!r)
+		return draft;
+	complain_output(path, r);
+	return NULL;
+}
+
+static int export_input(struct input *input, const struct profile_format *format)
+{
+	struct draft *draft = export_output_open(input->arguments->output);
+
+	return draft ? export_recording(input, format, draft) : 1;
+}
+
 int run_export(struct arguments *a)
 {
 	struct input input = {.arguments = a};
-	const struct profile_format *format = choose_format(a);
+	const struct profile_format *format = export_format(a);
 	int r;
 
 	if (!format)
@@ -135,6 +150,6 @@ int run_export(struct arguments *a)
 	r = input_open(&input);
 	if (r)
 		return r;
-	r = export_recording(&input, format);
+	r = export_input(&input, format);
 	return input_close(&input) || r;
 }
