@@ -96,7 +96,7 @@ struct arguments {
 	char *event_names;
 	struct event_list events;
 	uint64_t frequency, period, stack_bytes, max_stack, off_cpu_ms, duration_ms;
-	bool has_frequency, has_off_cpu_ms;
+	bool has_frequency, has_off_cpu_ms, has_output;
 	const char *call_graph;
 	bool defer;
 	bool no_names, all, bpf, no_bpf, also_copy, off_cpu, wakers;
@@ -104,7 +104,7 @@ struct arguments {
 	struct agent_options agent;
 	/* report, script, flamegraph, export */
 	const char *event;  /* NULL: all of them, or the first one */
-	const char *format; /* export */
+	const char *format; /* export, record */
 	struct sample_filter filter;
 	/* report, script, flamegraph, stack */
 	bool unfolded, folded, one, force, full, tui, picture, by_process, by_thread, reversed;

@@ -198,7 +198,7 @@ static void warn_about_damage(const struct input *input)
 	struct bobbin_error err;
 	int r;
 
-	if (input->arguments->quiet)
+	if (input->arguments->quiet || input->known)
 		return;
 	r = session_names_error(input->session, &err);
 	if (r)
@@ -308,8 +308,11 @@ static int is_wanted(struct input *input, const struct stack_sample *sample)
 static int pass_wanted(void *ctx, const struct stack_sample *sample)
 {
 	struct input *input = ctx;
-	int r = is_wanted(input, sample);
+	int r;
 
+	if (input->stop && *input->stop)
+		return -ECANCELED;
+	r = is_wanted(input, sample);
 	if (r <= 0)
 		return r;
 	input->samples++;
@@ -353,7 +356,11 @@ int input_run(struct input *input, const struct sample_sink *sink, void *ctx)
 	settle_filter(input);
 	r = session_run(input->session, &choosing_sink, input, &err);
 	end_progress(input);
-	if ((r && ferror(stdout)) || !accept_file(a->input, r, &err))
+	if (r == -ECANCELED)
+		complain("interrupted: no profile is written");
+	else if (!r || !ferror(stdout))
+		accept_file(a->input, r, &err);
+	if (r)
 		return 1;
 	return !input->samples && tell_none(input);
 }

@@ -6,6 +6,8 @@
 #ifndef BOBBIN_CLI_INPUT_H
 #define BOBBIN_CLI_INPUT_H
 
+#include <signal.h>
+
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/named_stack.h"
@@ -14,8 +16,10 @@
 struct input {
 	const struct arguments *arguments;
 	struct session *session;
-	struct named_stack stack; /* of the sample that was added last */
-	uint64_t samples;         /* that were read */
+	struct named_stack stack;          /* of the sample that was added last */
+	uint64_t samples;                  /* that were read */
+	bool known;                        /* what it lacks has been said */
+	const volatile sig_atomic_t *stop; /* set: no more samples are wanted; or NULL */
 	/* input_run()'s */
 	struct sample_filter filter; /* the arguments', of this recording */
 	const struct sample_sink *sink;

@@ -432,7 +432,10 @@ const struct option_row option_rows[] = {
 	 "print at most N functions of a table", NUMBER(top.entries, 1, UINT32_MAX)},
 	{OF_RECORD, "output", 'o', "FILE", "perf.data",
 	 "file to write; an existing one is renamed to FILE.old; pipes, and '-' for standard "
-	 "output, get the format for pipes", TEXT(output)},
+	 "output, get the format for pipes", TEXT(output), GIVEN(has_output)},
+	{OF_RECORD, "format", 0, "FORMAT", NULL,
+	 "write what 'bobbin export' does, instead of a recording: pprof, callgrind, speedscope, "
+	 "chrome, firefox or otlp; FILE's name tells, too", TEXT(format)},
 	{OF_RECORD, NULL, 'g', NULL, NULL,
 	 "accepted without effect: there are always call chains", BY(take_nothing)},
 	{OF_RECORD, "call-graph", 0, "HOW", NULL,

@@ -16,6 +16,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/recorded.h"
+#include "cli/recorded_profile.h"
 #include "codemap/linux_calls.h"
 #include "export/safe_text.h"
 #include "profile/kernel_probe.h"
@@ -34,8 +35,10 @@ struct record {
 	struct recorded recorded;
 	struct name_recorder *names;
 	struct recording *recording;
-	char **words;   /* of the command line */
-	uint64_t began; /* clock_now() */
+	struct recorded_profile profile;
+	const char *path; /* of the recording */
+	char **words;     /* of the command line */
+	uint64_t began;   /* clock_now() */
 	struct recorder *recorder;
 };
 
@@ -80,9 +83,17 @@ static int check(const struct arguments *a)
 		fault = "--off-cpu-thresh needs --off-cpu, too";
 	if (!fault && a->defer && (a->bpf || a->off_cpu))
 		fault = "--call-graph fp,defer and --bpf or --off-cpu exclude each other";
-	if (fault)
-		return refuse_call("%s", fault);
-	if (strcmp(a->output, "-") || !isatty(STDOUT_FILENO))
+	return fault ? refuse_call("%s", fault) : 0;
+}
+
+/* What is written. */
+static int check_output(struct record *record)
+{
+	struct arguments *a = record->arguments;
+
+	if (!recorded_profile_choose(&record->profile, a))
+		return hint();
+	if (record->profile.format || strcmp(a->output, "-") || !isatty(STDOUT_FILENO))
 		return 0;
 	complain_use("-o -: standard output is a terminal, which cannot show a recording");
 	return EXIT_USAGE;
@@ -118,9 +129,8 @@ static const char *failure(int error)
 /* The program is not told that its recording failed: it runs on. */
 static void tell_failure(const struct record *record, int error)
 {
-	complain("%s: %s: no more is recorded after %" PRIu64 " samples%s",
-		 record->arguments->output, failure(error),
-		 recorder_stats(record->recorder)->samples,
+	complain("%s: %s: no more is recorded after %" PRIu64 " samples%s", record->path,
+		 failure(error), recorder_stats(record->recorder)->samples,
 		 record->recorded.command ? "; the program runs on" : "");
 }
 
@@ -302,7 +312,7 @@ static void tell_compiled(const struct record *record)
 			"  %8" PRIu64 " functions that were compiled at run time are named in ",
 			s->told);
 		safe_text_plain(stderr, record->arguments->output);
-		fputs(".jit\n", stderr);
+		fputs(record->profile.format ? "\n" : ".jit\n", stderr);
 	}
 	if (s->told_error)
 		fprintf(stderr,
@@ -492,7 +502,7 @@ static int open_recording(struct record *record)
 		.on_loss = a->quiet ? NULL : complain_loss,
 	};
 	struct recording_options options = {
-		.path = a->output,
+		.path = record->path,
 		.version = BOBBIN_VERSION,
 		.argv = (const char *const *)record->words,
 	};
@@ -519,7 +529,7 @@ static int open_recorder(void *ctx)
 		return 0;
 	}
 	if (stage == RECORDER_OUTPUT)
-		complain_file(record->arguments->output, error, NULL);
+		complain_file(record->path, error, NULL);
 	else
 		complain_recorder(&record->options, stage, error);
 	return 1;
@@ -552,11 +562,32 @@ static char **command_line(const struct arguments *a)
 	return words;
 }
 
+static int open_output(struct record *record)
+{
+	const struct arguments *a = record->arguments;
+	int r = recorded_profile_open(&record->profile, a);
+
+	record->path = record->profile.format ? record->profile.recording : a->output;
+	return r;
+}
+
+/* Where one is asked for. */
+static int write_profile(struct record *record)
+{
+	if (!record->profile.format)
+		return 0;
+	/* the next Ctrl-C is about what is done now */
+	interrupted = 0;
+	return recorded_profile_write(&record->profile, record->arguments, &interrupted);
+}
+
 static int record_until_end(struct record *record)
 {
 	struct recorder_stats stats;
-	int error, status = 0, r = start(record);
+	int error, status = 0, r = open_output(record);
 
+	if (!r)
+		r = start(record);
 	if (r)
 		return r;
 	record->began = clock_now();
@@ -565,11 +596,13 @@ static int record_until_end(struct record *record)
 		recorder_settle(record->recorder, &interrupted);
 	error = recorder_finish(record->recorder, &stats);
 	if (error)
-		complain_file(record->arguments->output, error, NULL);
+		complain_file(record->path, error, NULL);
 	else
+		error = write_profile(record);
+	if (!error) {
 		summarise(record, &stats);
-	if (!error)
 		error = recording_stats(record->recording)->cut;
+	}
 	return exit_status(record, status, error);
 }
 
@@ -593,6 +626,8 @@ int run_record(struct arguments *a)
 	};
 	int r = check(a);
 
+	if (!r)
+		r = check_output(&record);
 	if (r)
 		return r;
 	if (!recorded_find_events(a))
@@ -608,6 +643,7 @@ int run_record(struct arguments *a)
 	r = record_until_end(&record);
 	recording_close(record.recording);
 	name_recorder_close(record.names);
+	recorded_profile_close(&record.profile);
 	free(record.words);
 	return r;
 }
