@@ -182,6 +182,22 @@ static int take_line(struct profile_builder *b, const struct named_frame *named,
 	return profile_function(b->profile, &function, &ret->function);
 }
 
+/* @named: the function that holds the code. */
+static struct profile_extent extent_of(const struct named_frame *named,
+				       const struct bobbin_frame *frame)
+{
+	const struct symbol *symbol = &named->symbol;
+	const uint64_t past = frame->pc - bobbin_frame_lookup_pc(frame);
+
+	if (!symbol->name || symbol->offset < past)
+		return (struct profile_extent){0};
+	return (struct profile_extent){
+		.before = symbol->offset - past,
+		.size = symbol->guessed ? 0 : symbol->size,
+		.known = true,
+	};
+}
+
 /* A frame that was named: its location, by itself if nothing is known of it. */
 static int new_location(struct profile_builder *b, const struct stack_sample *sample,
 			const struct bobbin_frame *frame, uint32_t *ret)
@@ -197,7 +213,11 @@ static int new_location(struct profile_builder *b, const struct stack_sample *sa
 
 	for (size_t i = 0; i < count && !r; i++)
 		r = take_line(b, &named[i], &lines[i]);
-	return r ? r : profile_location(b->profile, address, id, lines, (uint32_t)count, ret);
+	if (!r)
+		r = profile_location(b->profile, address, id, lines, (uint32_t)count, ret);
+	if (!r)
+		b->profile->locations[*ret].extent = extent_of(&named[count - 1], frame);
+	return r;
 }
 
 static int gap_location(struct profile_builder *b, uint32_t *ret)

@@ -85,6 +85,14 @@ static void put_column(struct firefox_tables *t, struct json_output *json, const
 	json_array_end(json);
 }
 
+static void put_number_or_null(struct json_output *json, uint64_t number, uint64_t null)
+{
+	if (number == null)
+		json_null(json, NULL);
+	else
+		json_unsigned(json, NULL, number);
+}
+
 static void put_null(struct firefox_tables *t, struct json_output *json, size_t row)
 {
 	(void)t;
@@ -143,14 +151,11 @@ static void put_stacks(struct firefox_tables *t, struct json_output *json)
 static void put_address(struct firefox_tables *t, struct json_output *json, size_t row)
 {
 	const struct profile_location *l = &t->profile->locations[t->frames[row].location];
-	const struct profile_mapping *m;
 
-	if (t->functions[t->frames[row].function].lib == PROFILE_NONE) {
+	if (t->functions[t->frames[row].function].lib == PROFILE_NONE)
 		json_number(json, NULL, -1);
-		return;
-	}
-	m = &t->profile->mappings[l->mapping];
-	json_unsigned(json, NULL, l->address - m->start + m->offset);
+	else
+		json_unsigned(json, NULL, firefox_address(t, l));
 }
 
 /* The outermost frame of a location has depth 0. */
@@ -178,14 +183,14 @@ static void put_frame_function(struct firefox_tables *t, struct json_output *jso
 	json_unsigned(json, NULL, t->frames[row].function);
 }
 
+static void put_frame_symbol(struct firefox_tables *t, struct json_output *json, size_t row)
+{
+	put_number_or_null(json, t->frames[row].symbol, PROFILE_NONE);
+}
+
 static void put_frame_line(struct firefox_tables *t, struct json_output *json, size_t row)
 {
-	const uint32_t line = t->profile->lines[row].line;
-
-	if (line)
-		json_unsigned(json, NULL, line);
-	else
-		json_null(json, NULL);
+	put_number_or_null(json, t->profile->lines[row].line, 0);
 }
 
 static void put_frames(struct firefox_tables *t, struct json_output *json)
@@ -198,7 +203,7 @@ static void put_frames(struct firefox_tables *t, struct json_output *json)
 	put_column(t, json, "category", rows, put_frame_category);
 	put_column(t, json, "subcategory", rows, put_zero);
 	put_column(t, json, "func", rows, put_frame_function);
-	put_column(t, json, "nativeSymbol", rows, put_null);
+	put_column(t, json, "nativeSymbol", rows, put_frame_symbol);
 	put_column(t, json, "innerWindowID", rows, put_zero);
 	put_column(t, json, "line", rows, put_frame_line);
 	put_column(t, json, "column", rows, put_null);
@@ -226,12 +231,7 @@ static void put_function_resource(struct firefox_tables *t, struct json_output *
 
 static void put_function_source(struct firefox_tables *t, struct json_output *json, size_t row)
 {
-	const uint32_t source = t->functions[row].source;
-
-	if (source == PROFILE_NONE)
-		json_null(json, NULL);
-	else
-		json_unsigned(json, NULL, source);
+	put_number_or_null(json, t->functions[row].source, PROFILE_NONE);
 }
 
 static void put_functions(struct firefox_tables *t, struct json_output *json)
@@ -258,10 +258,7 @@ static void put_resource_name(struct firefox_tables *t, struct json_output *json
 
 static void put_resource_lib(struct firefox_tables *t, struct json_output *json, size_t row)
 {
-	if (t->resources[row].lib == PROFILE_NONE)
-		json_null(json, NULL);
-	else
-		json_unsigned(json, NULL, t->resources[row].lib);
+	put_number_or_null(json, t->resources[row].lib, PROFILE_NONE);
 }
 
 static void put_resource_type(struct firefox_tables *t, struct json_output *json, size_t row)
@@ -280,6 +277,41 @@ static void put_resources(struct firefox_tables *t, struct json_output *json)
 	put_column(t, json, "host", rows, put_null);
 	put_column(t, json, "lib", rows, put_resource_lib);
 	put_column(t, json, "type", rows, put_resource_type);
+	json_unsigned(json, "length", rows);
+	json_object_end(json);
+}
+
+static void put_symbol_lib(struct firefox_tables *t, struct json_output *json, size_t row)
+{
+	json_unsigned(json, NULL, t->symbols[row].lib);
+}
+
+static void put_symbol_address(struct firefox_tables *t, struct json_output *json, size_t row)
+{
+	json_unsigned(json, NULL, t->symbols[row].address);
+}
+
+static void put_symbol_name(struct firefox_tables *t, struct json_output *json, size_t row)
+{
+	const struct profile_function *f = &t->profile->functions[t->symbols[row].function];
+
+	json_unsigned(json, NULL, firefox_string(t, f->name));
+}
+
+static void put_symbol_size(struct firefox_tables *t, struct json_output *json, size_t row)
+{
+	put_number_or_null(json, t->symbols[row].size, 0);
+}
+
+static void put_symbols(struct firefox_tables *t, struct json_output *json)
+{
+	const size_t rows = t->symbol_count;
+
+	json_object(json, "nativeSymbols");
+	put_column(t, json, "libIndex", rows, put_symbol_lib);
+	put_column(t, json, "address", rows, put_symbol_address);
+	put_column(t, json, "name", rows, put_symbol_name);
+	put_column(t, json, "functionSize", rows, put_symbol_size);
 	json_unsigned(json, "length", rows);
 	json_object_end(json);
 }
@@ -323,7 +355,6 @@ static void put_text(struct firefox_tables *t, struct json_output *json, size_t 
 
 void firefox_put_shared(struct firefox_tables *tables, struct json_output *json)
 {
-	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize", NULL};
 	static const char *const places[] = {"source", "line", "column", NULL};
 
 	json_object(json, "shared");
@@ -331,7 +362,7 @@ void firefox_put_shared(struct firefox_tables *tables, struct json_output *json)
 	put_frames(tables, json);
 	put_functions(tables, json);
 	put_resources(tables, json);
-	put_empty_table(json, "nativeSymbols", symbols);
+	put_symbols(tables, json);
 	put_sources(tables, json);
 	put_empty_table(json, "sourceLocationTable", places);
 	put_column(tables, json, "stringArray", tables->string_count, put_text);

@@ -133,15 +133,48 @@ static int add_function(struct firefox_tables *t, uint32_t function, uint32_t li
 	return r;
 }
 
+static int new_symbol(struct firefox_tables *t, const struct firefox_symbol *own, uint32_t *ret)
+{
+	const uint64_t hash = hash_words(own->address, (uint64_t)own->lib << 32 | own->function,
+					 t->profile->names.seed);
+	size_t at = 0;
+	int r;
+
+	while (hash_index_next(&t->symbol_index, hash, &at, ret))
+		if (t->symbols[*ret].address == own->address && t->symbols[*ret].lib == own->lib &&
+		    t->symbols[*ret].function == own->function)
+			return 0;
+	r = hash_index_push(&t->symbol_index, hash, t->symbols, t->symbol_count, t->symbol_room,
+			    *own);
+	*ret = (uint32_t)t->symbol_count - 1;
+	return r;
+}
+
+/* The last line is of the function that holds the code. */
+static int add_symbol(struct firefox_tables *t, const struct profile_location *l, uint32_t lib,
+		      uint32_t *ret)
+{
+	struct firefox_symbol own = {.lib = lib, .size = l->extent.size};
+
+	*ret = PROFILE_NONE;
+	if (lib == PROFILE_NONE || !l->extent.known || l->extent.before > firefox_address(t, l))
+		return 0;
+	own.address = firefox_address(t, l) - l->extent.before;
+	own.function = t->profile->lines[l->lines + l->line_count - 1].function;
+	return new_symbol(t, &own, ret);
+}
+
 static int add_frames(struct firefox_tables *t, uint32_t location)
 {
 	const struct profile_location *l = &t->profile->locations[location];
 	const uint32_t lib = l->mapping == PROFILE_NONE ? PROFILE_NONE
 							: t->mapping_libs[l->mapping];
-	int r = 0;
+	uint32_t symbol;
+	int r = add_symbol(t, l, lib, &symbol);
 
 	for (uint32_t i = l->lines; i < l->lines + l->line_count && !r; i++) {
 		t->frames[i].location = location;
+		t->frames[i].symbol = symbol;
 		r = add_function(t, t->profile->lines[i].function, lib, &t->frames[i].function);
 	}
 	return r;
@@ -185,11 +218,13 @@ void firefox_tables_fini(struct firefox_tables *tables)
 	hash_index_fini(&tables->resource_index);
 	hash_index_fini(&tables->function_index);
 	hash_index_fini(&tables->source_index);
+	hash_index_fini(&tables->symbol_index);
 	name_pool_fini(&tables->pool);
 	free(tables->strings);
 	free(tables->libs);
 	free(tables->resources);
 	free(tables->functions);
+	free(tables->symbols);
 	free(tables->sources);
 	free(tables->frames);
 	free(tables->leaves);

@@ -5,6 +5,7 @@
  * All tables are columns, and the rows of one are the numbers in others:
  *
  *	stacks ─► frames ─► functions ─► resources ─► libs
+ *	             ├────► native symbols ─────────────┘
  *	             └─ a location has as many frames as lines: inlined functions are frames, too
  */
 #ifndef BOBBIN_EXPORT_FIREFOX_TABLES_H
@@ -43,8 +44,15 @@ struct firefox_function {
 	uint32_t function, lib, resource, source;
 };
 
+/* The machine code of a function; @address: of its start, as those of frames; @size: 0: not known. */
+struct firefox_symbol {
+	uint64_t address, size;
+	uint32_t lib, function;
+};
+
+/* @symbol: PROFILE_NONE where it is not known. */
 struct firefox_frame {
-	uint32_t location, function;
+	uint32_t location, function, symbol;
 };
 
 /**
@@ -61,11 +69,14 @@ struct firefox_tables {
 	struct firefox_lib *libs;
 	struct firefox_resource *resources;
 	struct firefox_function *functions;
+	struct firefox_symbol *symbols;
 	struct firefox_frame *frames;
 	uint32_t *leaves, *mapping_libs;
-	size_t string_count, source_count, lib_count, resource_count, function_count, stack_count;
-	size_t string_room, source_room, lib_room, resource_room, function_room;
-	struct hash_index string_index, source_index, lib_index, resource_index, function_index;
+	size_t string_count, source_count, lib_count, resource_count, function_count, symbol_count,
+		stack_count;
+	size_t string_room, source_room, lib_room, resource_room, function_room, symbol_room;
+	struct hash_index string_index, source_index, lib_index, resource_index, function_index,
+		symbol_index;
 	struct name_pool pool;
 	int error;
 };
@@ -86,6 +97,15 @@ static inline const struct profile_mapping *firefox_lib_mapping(const struct fir
 								uint32_t lib)
 {
 	return &tables->profile->mappings[tables->libs[lib].mapping];
+}
+
+/* In its lib's file. */
+static inline uint64_t firefox_address(const struct firefox_tables *tables,
+				       const struct profile_location *location)
+{
+	const struct profile_mapping *m = &tables->profile->mappings[location->mapping];
+
+	return location->address - m->start + m->offset;
 }
 
 static inline const struct profile_location *firefox_location(const struct firefox_tables *tables,

@@ -88,16 +88,25 @@ struct profile_line {
 	uint32_t function, line;
 };
 
+/* The function of a place, from its start: @before, the place itself, and the rest. */
+struct profile_extent {
+	uint64_t before;
+	uint64_t size; /* 0: it is not known */
+	bool known;    /* all of it, but for the size */
+};
+
 /**
  * struct profile_location - a place in code
  * @address: in a file, the offset in it; else the process's or the kernel's; of a caller, that of
  *	the call
  * @mapping: PROFILE_NONE where nothing is mapped, and where frames were left out
  * @lines, @line_count: the first one is inlined into the second one, and so on; one at least
+ * @extent: of the function that holds the code; profile_location() leaves it unknown
  */
 struct profile_location {
 	uint64_t address;
 	uint32_t mapping, lines, line_count;
+	struct profile_extent extent;
 };
 
 /* A frame and those of its callers; @depth: of frames, 0 for PROFILE_ROOT. */

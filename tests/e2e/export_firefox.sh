@@ -238,4 +238,61 @@ it_is_the_same_when_compressed() {
 	[ "$(threads | wc -l)" -ge 3 ]
 }
 
+it_says_where_functions_are() {
+	needs python3 nm
+	file=$(program chain)
+	record -F 2500 "$file" 300
+	quietly "$bobbin" export -o chain.profile.json
+	nm -S "$file" >symbols
+	python3 - <<-'END' || fail "native symbols: $(cat err)"
+		import json
+		profile = json.load(open("chain.profile.json"))
+		shared = profile["shared"]
+		strings, native, frames = shared["stringArray"], shared["nativeSymbols"], shared["frameTable"]
+		known = {}
+		for line in open("symbols"):
+		    words = line.split()
+		    if len(words) == 4:
+		        known[words[3]] = int(words[0], 16), int(words[1], 16)
+		own = [i for i, lib in enumerate(native["libIndex"]) if profile["libs"][lib]["name"] == "chain"]
+		told = {strings[native["name"][i]]: (native["address"][i], native["functionSize"][i]) for i in own}
+		for name in "main", "a", "b", "c", "spin":
+		    # sections of a position-independent program are in the file as they are in memory
+		    assert told[name] == known[name], (name, told, known)
+		for symbol, address in zip(frames["nativeSymbol"], frames["address"]):
+		    if symbol in own and native["functionSize"][symbol]:
+		        past = address - native["address"][symbol]
+		        assert 0 <= past < native["functionSize"][symbol], (address, symbol)
+	END
+	# none of what is in no file
+	python3 -c '
+import json
+shared = json.load(open("chain.profile.json"))["shared"]
+frames = shared["frameTable"]
+assert all((symbol is None) or address >= 0 for symbol, address in zip(frames["nativeSymbol"], frames["address"]))'
+}
+
+it_shows_the_instructions_of_functions() {
+	readers=$sources/../../build/readers
+	[ -x "$readers/samply/samply" ] || skip "no samply in build/readers, see tools/fetch-readers"
+	record -F 2500 "$(program chain)" 500
+	quietly "$bobbin" export -o chain.profile.json
+	loads chain.profile.json
+	asks_viewer functions thread functions --thread t-0 --search spin --limit 0
+	handle=$(sed -n 's/.*"functionHandle": "\(f-[0-9]*\)".*/\1/p' functions | head -n 1)
+	# samply finds the code of a function, by its library and address
+	spawn "$readers/samply/samply" load -n chain.profile.json >served 2>&1
+	eventually grep -q symbolServer served
+	url=$(sed -n 's/.*symbolServer=//p' served | sed 's/%3A/:/g; s/%2F/\//g')
+	asks_viewer code function annotate "$handle" --mode asm --symbol-server "$url"
+	python3 - <<-'END' || fail "other instructions: $(head -c 2000 code)"
+		import json
+		told = json.load(open("code"))
+		[code] = told["asmAnnotations"]
+		assert code["instructions"], told
+		all_samples = sum(line.get("selfSamples") or 0 for line in code["instructions"])
+		assert all_samples >= 100, told
+	END
+}
+
 run_cases
