@@ -55,6 +55,56 @@ it_has_the_weights_of_the_report() {
 	done
 }
 
+# posts FILE [OPTION…]: to the receiver at $address, which takes it
+posts() {
+	request=$1
+	shift
+	curl -sS --noproxy '*' -o answer -w '%{http_code}' -H 'Content-Type: application/x-protobuf' "$@" \
+		--data-binary "@$request" "http://$address/v1development/profiles" >code
+	[ "$(cat code)" = 200 ] || fail "status $(cat code): $(cat answer)"
+}
+
+# received_weights self|total: of the last request in ./received
+received_weights() {
+	awk -v column="$1" '
+		$1 == "request" { split("", weights) }
+		$1 == "profile" { all = $NF }
+		$1 == "function" {
+			weight = column == "self" ? $2 : $3
+			sub(/^function [0-9]+ [0-9]+ /, "")
+			weights[$0] = weight
+		}
+		END {
+			for (name in weights)
+				printf "%s\t%.2f\n", name, 100 * weights[name] / all
+		}' received
+}
+
+it_is_taken_by_the_receiver_of_the_collector() {
+	receiver=$sources/../../build/collector/otlp_receiver
+	[ -x "$receiver" ] || skip "no receiver in build/collector, see tools/fetch-collector"
+	needs curl
+	busy_recording
+	quietly "$bobbin" export -o build.otlp
+	# it ends when nobody can write to its input any more
+	mkfifo input
+	spawn sh -c 'exec "$1" <input >received' sh "$receiver"
+	exec 8>input
+	eventually grep -q '^listening' received
+	address=$(sed -n 's/^listening //p' received)
+	posts build.otlp
+	quietly "$bobbin" export -o build.otlp.gz
+	posts build.otlp.gz -H 'Content-Encoding: gzip'
+	exec 8>&-
+	wait "$pid" || fail "exit status $? of the receiver"
+	grep -q '^end 2$' received
+	for column in self total; do
+		report_weights $column
+		received_weights $column >weights
+		has_the_weights weights
+	done
+}
+
 it_says_what_is_known_of_samples() {
 	record -e cpu-clock -F 2500 "$(program threads)"
 	quietly "$bobbin" export --format otlp -o request
