@@ -38,7 +38,9 @@ static int add_frame(struct named_stack *stack, struct naming *naming,
 	const bool mark = frame->source == BOBBIN_SOURCE_LEFT_OUT;
 	struct named_frame named[NAMING_MAX_INLINES];
 	size_t n = naming_frame(naming, sample->process->space, &moment, frame, named);
-	const bool lasting = is_lasting(named[0].kind);
+	const bool lasting = is_lasting(named[0].kind) &&
+			     !(frame->kernel &&
+			       loaded_programs_find(naming_programs(naming), frame->pc));
 
 	if (vector_reserve(&stack->frames, &stack->room, stack->count + n, sizeof(*stack->frames)))
 		return -ENOMEM;

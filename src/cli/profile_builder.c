@@ -232,15 +232,15 @@ static int gap_location(struct profile_builder *b, uint32_t *ret)
 }
 
 /* What the cache knows a frame by.  false: it may be another function the next time. */
-static bool place_of(const struct stack_sample *sample, const struct bobbin_frame *frame,
-		     struct known_place *ret)
+static bool place_of(const struct profile_builder *b, const struct stack_sample *sample,
+		     const struct bobbin_frame *frame, struct known_place *ret)
 {
 	const uint64_t pc = bobbin_frame_lookup_pc(frame);
 	const struct mapping *m;
 
 	*ret = (struct known_place){.offset = pc, .known = true};
 	if (frame->kernel)
-		return true;
+		return !loaded_programs_find(naming_programs(b->naming), pc);
 	m = sample->process ? space_find(sample->process->space, pc) : NULL;
 	if (!m || memory_origin(m->path) != MEMORY_FILE)
 		return false;
@@ -264,7 +264,7 @@ static int location_of(struct profile_builder *b, const struct stack_sample *sam
 	*lasts = true;
 	if (frame->source == BOBBIN_SOURCE_LEFT_OUT)
 		return gap_location(b, ret);
-	*lasts = place_of(sample, frame, &place);
+	*lasts = place_of(b, sample, frame, &place);
 	known = &b->places[hash_words(place.file, place.offset, 0) >> (64 - PLACE_BITS)];
 	if (*lasts && is_known(known, &place)) {
 		*ret = known->location;

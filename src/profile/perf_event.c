@@ -413,6 +413,15 @@ static void decode_task(struct bytes *b, struct perf_event *event)
 		event->time = time;
 }
 
+static void decode_ksymbol(struct bytes *b, struct perf_ksymbol *symbol)
+{
+	symbol->addr = bytes_u64(b);
+	symbol->len = bytes_u32(b);
+	bytes_skip(b, 2); /* its type */
+	symbol->gone = bytes_u16(b) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+	symbol->name = take_string(b);
+}
+
 static void decode_user_chain(struct bytes *b, struct perf_user_chain *chain)
 {
 	chain->cookie = bytes_u64(b);
@@ -441,6 +450,9 @@ static void decode_body(struct bytes *b, const struct perf_event_attr *attr,
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
 		event->lost = bytes_u64(b);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		decode_ksymbol(b, &event->ksymbol);
 		break;
 	case PERF_FILE_CALLCHAIN_DEFERRED:
 		decode_user_chain(b, &event->user_chain);

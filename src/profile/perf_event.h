@@ -66,6 +66,14 @@ struct perf_sample {
 	uint64_t stack_size, dyn_size;
 };
 
+/* Code that the kernel was given, or that has gone. */
+struct perf_ksymbol {
+	uint64_t addr;
+	uint32_t len;
+	bool gone;
+	const char *name;
+};
+
 /* The user part of the call chain of earlier samples: those of the thread with the cookie. */
 struct perf_user_chain {
 	uint64_t cookie;
@@ -100,6 +108,7 @@ struct perf_event {
 			uint32_t ppid, ptid;
 		} task;                            /* FORK, EXIT */
 		uint64_t lost;                     /* LOST: records; LOST_SAMPLES: samples */
+		struct perf_ksymbol ksymbol;       /* KSYMBOL */
 		struct perf_user_chain user_chain; /* CALLCHAIN_DEFERRED */
 		struct perf_sample sample;
 	};

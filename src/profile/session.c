@@ -379,6 +379,22 @@ static void take_files(struct session *s, struct perf_event *event)
 			     s->clock.here);
 }
 
+/* A program of BPF comes or goes. */
+static int take_program(struct session *s, const struct perf_event *event)
+{
+	struct loaded_programs *known = naming_programs(s->naming);
+	const struct perf_ksymbol *symbol = &event->ksymbol;
+
+	if (event->type != PERF_RECORD_KSYMBOL)
+		return 0;
+	if (symbol->gone) {
+		loaded_programs_remove(known, symbol->addr);
+		return 0;
+	}
+	return loaded_programs_add(
+		known, &(struct loaded_program){symbol->addr, symbol->len, symbol->name});
+}
+
 int session_next(struct session *session, const struct sample_sink *sink, void *ctx,
 		 struct bobbin_error *err)
 {
@@ -391,7 +407,9 @@ int session_next(struct session *session, const struct sample_sink *sink, void *
 			return r ? r : 1;
 		}
 		take_files(session, &event);
-		r = process_table_event(session->processes, &event);
+		r = take_program(session, &event);
+		if (!r)
+			r = process_table_event(session->processes, &event);
 		if (r)
 			return r;
 	}

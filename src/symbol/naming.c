@@ -305,6 +305,7 @@ struct naming {
 	struct bobbin_unwinder *unwinder;
 	struct jit_naming jit;
 	struct code_labels labels;
+	struct loaded_programs programs;
 	struct recorded_names *kept; /* or NULL */
 	bool trusts_paths;           /* the user says where the files are */
 	enum naming_kernel kernel;
@@ -346,6 +347,7 @@ int naming_open(const struct symbolizer_options *options, struct bobbin_unwinder
 	n->unwinder = unwinder;
 	n->trusts_paths = options->symfs;
 	code_labels_init(&n->labels, unwinder);
+	loaded_programs_init(&n->programs);
 	r = symbolizer_open(&symbolizer, &n->symbolizer);
 	if (r)
 		naming_close(n);
@@ -362,6 +364,7 @@ void naming_close(struct naming *naming)
 		free(naming->cache[i].symbols);
 	symbolizer_close(naming->symbolizer);
 	code_labels_fini(&naming->labels);
+	loaded_programs_fini(&naming->programs);
 	recorded_names_close(naming->kept);
 	symlist_fini(&naming->jit.gdb.list);
 	for (size_t i = 0; i < naming->file_count; i++)
@@ -644,6 +647,11 @@ void naming_kernel_is(struct naming *naming, enum naming_kernel kernel)
 	memset(naming->kernel_cache, 0, sizeof(naming->kernel_cache));
 }
 
+struct loaded_programs *naming_programs(struct naming *naming)
+{
+	return &naming->programs;
+}
+
 static const struct bobbin_mapping kernel_mapping = {.path = NAMING_KERNEL};
 
 /* false: the recording has no names of it. */
@@ -669,6 +677,17 @@ static void look_up_kernel(struct naming *n, struct named_frame *frame)
 		frame->symbol = (struct symbol){0};
 }
 
+/* Programs of BPF come and go, and are in no cache. */
+static bool name_program(struct naming *n, struct named_frame *frame)
+{
+	const struct loaded_program *program = loaded_programs_find(&n->programs, frame->pc);
+
+	if (program)
+		note_loss(n, symbolizer_kernel_kept(n->symbolizer, program->name, program->start,
+						    frame->pc - program->start, &frame->symbol));
+	return program;
+}
+
 static size_t name_kernel(struct naming *n, struct named_frame *frame)
 {
 	struct cached_kernel *cached =
@@ -676,6 +695,8 @@ static size_t name_kernel(struct naming *n, struct named_frame *frame)
 
 	frame->kind = FRAME_KERNEL;
 	frame->dso = NAMING_KERNEL;
+	if (name_program(n, frame))
+		return 1;
 	if (cached->pc != frame->pc) {
 		look_up_kernel(n, frame);
 		*cached = (struct cached_kernel){frame->pc, frame->symbol};

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/frame_kind.h"
+#include "symbol/loaded_programs.h"
 #include "symbol/symbolizer.h"
 #include "target/lineage.h"
 
@@ -67,6 +68,9 @@ void naming_close(struct naming *naming);
  * of it comes first, and is all there is then.
  */
 void naming_kernel_is(struct naming *naming, enum naming_kernel kernel);
+
+/* Whoever learns of programs of BPF tells it here: frames in them have their names, whichever kernel it is. */
+struct loaded_programs *naming_programs(struct naming *naming);
 
 /* As symbolizer_start(). */
 void naming_start(struct naming *naming);
