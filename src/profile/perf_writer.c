@@ -113,6 +113,19 @@ static void put_comm(struct byte_buffer *blob, const struct perf_event *event)
 	byte_buffer_string(blob, event->comm.comm, 8);
 }
 
+static void put_ksymbol(struct byte_buffer *blob, const struct perf_event *event)
+{
+	const struct perf_ksymbol *symbol = &event->ksymbol;
+	const uint16_t kind[] = {PERF_RECORD_KSYMBOL_TYPE_BPF,
+				 symbol->gone ? PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER : 0};
+
+	begin_record(blob, event, event->misc);
+	byte_buffer_native64(blob, symbol->addr);
+	byte_buffer_native32(blob, symbol->len);
+	byte_buffer_put(blob, kind, sizeof(kind));
+	byte_buffer_string(blob, symbol->name, 8);
+}
+
 static void put_task(struct byte_buffer *blob, const struct perf_event *event)
 {
 	begin_record(blob, event, event->misc);
@@ -173,6 +186,9 @@ static int put_body(struct byte_buffer *blob, const struct perf_event *event)
 		return 0;
 	case PERF_RECORD_COMM:
 		put_comm(blob, event);
+		return 0;
+	case PERF_RECORD_KSYMBOL:
+		put_ksymbol(blob, event);
 		return 0;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:

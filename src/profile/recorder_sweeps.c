@@ -89,6 +89,7 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_EXIT:
+	case PERF_RECORD_KSYMBOL:
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		return recorder_put(r, event);

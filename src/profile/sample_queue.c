@@ -113,6 +113,8 @@ static const char **text_of(struct perf_event *event)
 		return &event->mmap.filename;
 	case PERF_RECORD_COMM:
 		return &event->comm.comm;
+	case PERF_RECORD_KSYMBOL:
+		return &event->ksymbol.name;
 	default:
 		return NULL;
 	}

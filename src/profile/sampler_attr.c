@@ -39,6 +39,7 @@ struct perf_event_attr sampler_attr_of(const struct sampler_options *options,
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
+		.ksymbol = 1,
 		.watermark = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
@@ -63,7 +64,7 @@ struct perf_event_attr sampler_attr_of(const struct sampler_options *options,
 void sampler_attr_tell_nothing(struct perf_event_attr *attr)
 {
 	attr->mmap = attr->mmap2 = attr->build_id = 0;
-	attr->comm = attr->comm_exec = attr->task = 0;
+	attr->comm = attr->comm_exec = attr->task = attr->ksymbol = 0;
 	perf_attr_flag(attr, PERF_FILE_DEFER_OUTPUT, false);
 }
 
@@ -112,6 +113,11 @@ bool sampler_attr_relax(struct perf_event_attr *attr, const struct sampler_event
 	/* build_id: Linux 5.12 */
 	if (error == -EINVAL && attr->build_id) {
 		attr->build_id = 0;
+		return true;
+	}
+	/* Linux 5.1 */
+	if (error == -EINVAL && attr->ksymbol) {
+		attr->ksymbol = 0;
 		return true;
 	}
 	return false;

@@ -268,6 +268,15 @@ static void other_records_are_read_as_they_were_written(void **state)
 	assert_int_equal(got.task.ptid, 6);
 	perf_reader_close(reader);
 
+	event.ksymbol = (struct perf_ksymbol){0xffffffffc0001000, 80, true, "bpf_prog_1"};
+	event.type = PERF_RECORD_KSYMBOL;
+	got = round_trip(&event, &reader);
+	assert_int_equal(got.ksymbol.addr, 0xffffffffc0001000);
+	assert_int_equal(got.ksymbol.len, 80);
+	assert_true(got.ksymbol.gone);
+	assert_string_equal(got.ksymbol.name, "bpf_prog_1");
+	perf_reader_close(reader);
+
 	event.lost = 77;
 	event.type = PERF_RECORD_LOST;
 	assert_int_equal(round_trip(&event, &reader).lost, 77);
