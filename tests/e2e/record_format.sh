@@ -122,11 +122,12 @@ it_has_the_status_of_the_program() {
 }
 
 it_writes_what_there_is_after_an_interrupt() {
+	needs pgrep
 	in_folder
 	spawn "$bobbin" record -o chain.callgrind "$(program chain)" 600000
 	recorder=$pid
-	eventually child_of "$recorder"
-	works_on "$(child_of "$recorder")"
+	eventually pgrep -P "$recorder" -x chain
+	works_on "$(pgrep -P "$recorder" -x chain)"
 	kill -INT "$recorder"
 	status=0
 	wait "$recorder" || status=$?
