@@ -69,6 +69,8 @@ static uint64_t touch_event(const struct perf_event *event)
 		return strlen(event->mmap.filename);
 	case PERF_RECORD_COMM:
 		return strlen(event->comm.comm);
+	case PERF_RECORD_CGROUP:
+		return strlen(event->cgroup.path);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		return event->task.ppid;

@@ -77,7 +77,7 @@ static int open_data(const void *data, uint64_t size, bool mapped, struct bobbin
 	reader->data = data;
 	reader->size = size;
 	reader->mapped = mapped;
-	reader->ids.seed = hash_seed();
+	reader->ids.seed = reader->cgroups.seed = hash_seed();
 	r = perf_scan(reader, err);
 	if (r)
 		perf_reader_close(reader);
@@ -110,6 +110,7 @@ void perf_reader_close(struct perf_reader *reader)
 	free(reader->attrs);
 	free(reader->made_names);
 	event_ids_fini(&reader->ids);
+	cgroup_table_fini(&reader->cgroups);
 	free_inflated(&reader->inflated);
 	free(reader->index);
 	free(reader->chains);
@@ -279,6 +280,11 @@ bool perf_reader_times(const struct perf_reader *reader, uint64_t *first, uint64
 	*first = reader->index[i].time;
 	*last = reader->index[reader->count - 1].time;
 	return true;
+}
+
+const struct cgroup *perf_reader_cgroup(const struct perf_reader *reader, uint64_t id)
+{
+	return id ? cgroup_table_find(&reader->cgroups, id) : NULL;
 }
 
 const struct perf_reader_attr *perf_reader_event(const struct perf_reader *reader, size_t i)

@@ -309,8 +309,9 @@ static void decode_sample_body(struct bytes *b, const struct perf_event_attr *at
 		decode_stack(b, sample);
 }
 
-/* Nothing here is of use for unwinding, but it has to be there. */
-static void skip_sample_tail(struct bytes *b, const struct perf_event_attr *attr)
+/* Little here is of use, but it has to be there. */
+static void decode_sample_tail(struct bytes *b, const struct perf_event_attr *attr,
+			       struct perf_sample *sample)
 {
 	uint64_t type = attr->sample_type;
 
@@ -319,9 +320,10 @@ static void skip_sample_tail(struct bytes *b, const struct perf_event_attr *attr
 	bytes_skip(b, fields_size(attr, PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION));
 	if (type & PERF_SAMPLE_REGS_INTR)
 		skip_regs(b, attr->sample_regs_intr);
-	bytes_skip(b, fields_size(attr, PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |
-						PERF_SAMPLE_DATA_PAGE_SIZE |
-						PERF_SAMPLE_CODE_PAGE_SIZE));
+	bytes_skip(b, fields_size(attr, PERF_SAMPLE_PHYS_ADDR));
+	if (type & PERF_SAMPLE_CGROUP)
+		sample->cgroup = bytes_u64(b);
+	bytes_skip(b, fields_size(attr, PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE));
 	if (type & PERF_SAMPLE_AUX)
 		bytes_skip(b, bytes_u64(b));
 }
@@ -332,7 +334,7 @@ static void decode_sample(struct bytes *b, const struct perf_event_attr *attr,
 	event->sample = (struct perf_sample){0};
 	decode_sample_head(b, attr->sample_type, event);
 	decode_sample_body(b, attr, &event->sample);
-	skip_sample_tail(b, attr);
+	decode_sample_tail(b, attr, &event->sample);
 }
 
 static void decode_device(struct bytes *b, struct perf_mmap *mmap)
@@ -422,6 +424,12 @@ static void decode_ksymbol(struct bytes *b, struct perf_ksymbol *symbol)
 	symbol->name = take_string(b);
 }
 
+static void decode_cgroup(struct bytes *b, struct perf_cgroup *cgroup)
+{
+	cgroup->id = bytes_u64(b);
+	cgroup->path = take_string(b);
+}
+
 static void decode_user_chain(struct bytes *b, struct perf_user_chain *chain)
 {
 	chain->cookie = bytes_u64(b);
@@ -453,6 +461,9 @@ static void decode_body(struct bytes *b, const struct perf_event_attr *attr,
 		break;
 	case PERF_RECORD_KSYMBOL:
 		decode_ksymbol(b, &event->ksymbol);
+		break;
+	case PERF_RECORD_CGROUP:
+		decode_cgroup(b, &event->cgroup);
 		break;
 	case PERF_FILE_CALLCHAIN_DEFERRED:
 		decode_user_chain(b, &event->user_chain);

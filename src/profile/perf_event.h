@@ -64,6 +64,13 @@ struct perf_sample {
 	/* copy of the user stack from the stack pointer on, dyn_size bytes of it valid */
 	const uint8_t *stack; /* NULL: none */
 	uint64_t stack_size, dyn_size;
+	uint64_t cgroup; /* its number, see struct cgroup; 0: it is not known */
+};
+
+/* What the number of a cgroup in samples stands for. */
+struct perf_cgroup {
+	uint64_t id;
+	const char *path;
 };
 
 /* Code that the kernel was given, or that has gone. */
@@ -109,6 +116,7 @@ struct perf_event {
 		} task;                            /* FORK, EXIT */
 		uint64_t lost;                     /* LOST: records; LOST_SAMPLES: samples */
 		struct perf_ksymbol ksymbol;       /* KSYMBOL */
+		struct perf_cgroup cgroup;         /* CGROUP */
 		struct perf_user_chain user_chain; /* CALLCHAIN_DEFERRED */
 		struct perf_sample sample;
 	};

@@ -37,6 +37,7 @@
 #include "profile/perf_event.h"
 #include "profile/perf_format.h"
 
+struct cgroup;
 struct perf_reader;
 
 /* Bytes of a file. */
@@ -95,6 +96,9 @@ const struct perf_reader_stats *perf_reader_stats(const struct perf_reader *read
 
 /* The times of the first and of the last record that has one.  False: none has. */
 bool perf_reader_times(const struct perf_reader *reader, uint64_t *first, uint64_t *last);
+
+/* What a sample's number of a cgroup stands for, wherever the file says so; NULL: it does not. */
+const struct cgroup *perf_reader_cgroup(const struct perf_reader *reader, uint64_t id);
 
 /* The @i-th event of the recording, or NULL. */
 const struct perf_reader_attr *perf_reader_event(const struct perf_reader *reader, size_t i);

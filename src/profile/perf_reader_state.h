@@ -8,6 +8,7 @@
 
 #include <zstd.h>
 
+#include "profile/cgroup_table.h"
 #include "profile/perf_reader.h"
 
 /* A record: in the file, or among the inflated ones. */
@@ -58,6 +59,7 @@ struct perf_reader {
 	size_t nr_attrs, max_attrs;
 	uint64_t claimed; /* ids, of all attributes; some more than once */
 	struct event_ids ids;
+	struct cgroup_table cgroups;
 	char (*made_names)[EVENT_NAME_SIZE]; /* of the attributes that have no others */
 	struct perf_span features[PERF_FILE_FEATURES];
 	struct inflated inflated;

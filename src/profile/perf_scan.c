@@ -290,6 +290,24 @@ static int index_chain(struct scan *scan, uint64_t place, const uint8_t *record,
 	return vector_push(reader->chains, reader->nr_chains, reader->max_chains, chain);
 }
 
+/*
+ * They are taken in before anything is delivered: perf gives them no time, and samples that come
+ * before them may be of them.  Whoever asks for a damaged one hears of it later.
+ */
+static int take_cgroup(struct scan *scan, const struct perf_event_attr *attr, const uint8_t *record,
+		       uint16_t size)
+{
+	struct perf_reader *reader = scan->reader;
+	struct perf_event event;
+	int r;
+
+	memcpy(reader->aligned, record, size);
+	if (perf_event_decode(attr, reader->aligned, size, &event))
+		return 0;
+	r = cgroup_table_add(&reader->cgroups, event.cgroup.id, event.cgroup.path);
+	return r == -E2BIG ? 0 : r;
+}
+
 static int index_record(struct scan *scan, uint64_t place, const uint8_t *record,
 			const struct perf_event_header *header, uint64_t offset)
 {
@@ -309,7 +327,9 @@ static int index_record(struct scan *scan, uint64_t place, const uint8_t *record
 	if (vector_push(reader->index, reader->count, reader->room,
 			(struct indexed){scan->time, place}) ||
 	    (header->type == PERF_FILE_CALLCHAIN_DEFERRED &&
-	     index_chain(scan, place, record, header->size)))
+	     index_chain(scan, place, record, header->size)) ||
+	    (header->type == PERF_RECORD_CGROUP &&
+	     take_cgroup(scan, &attr->attr, record, header->size)))
 		return refuse_as(-ENOMEM, scan->err, offset, BOBBIN_REASON_NONE);
 	return 0;
 }

@@ -15,7 +15,8 @@
 /* The fields that are written. */
 #define SAMPLE_TYPE \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
-	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW)
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | \
+	 PERF_SAMPLE_CGROUP)
 
 struct perf_writer {
 	struct draft *draft;
@@ -136,6 +137,13 @@ static void put_task(struct byte_buffer *blob, const struct perf_event *event)
 	byte_buffer_native64(blob, event->time);
 }
 
+static void put_cgroup(struct byte_buffer *blob, const struct perf_event *event)
+{
+	begin_record(blob, event, event->misc);
+	byte_buffer_native64(blob, event->cgroup.id);
+	byte_buffer_string(blob, event->cgroup.path, 8);
+}
+
 static void put_lost(struct byte_buffer *blob, const struct perf_event *event)
 {
 	begin_record(blob, event, event->misc);
@@ -168,6 +176,7 @@ static void put_sample(struct byte_buffer *blob, const struct perf_event *event)
 	byte_buffer_native64(blob, sample->callchain_nr);
 	byte_buffer_put(blob, sample->callchain, 8 * sample->callchain_nr);
 	put_raw(blob, sample->raw, sample->raw_size);
+	byte_buffer_native64(blob, sample->cgroup);
 }
 
 /* Checked before any size is computed from it. */
@@ -197,6 +206,9 @@ static int put_body(struct byte_buffer *blob, const struct perf_event *event)
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		put_lost(blob, event);
+		return 0;
+	case PERF_RECORD_CGROUP:
+		put_cgroup(blob, event);
 		return 0;
 	case PERF_RECORD_SAMPLE:
 		if (!sample_fits(&event->sample))

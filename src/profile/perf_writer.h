@@ -36,7 +36,8 @@ int perf_writer_open(const char *path, const struct sample_event *events, size_t
 		     struct perf_writer **ret);
 
 /*
- * Write MMAP, MMAP2, COMM, KSYMBOL of a program of BPF, FORK, EXIT, LOST, LOST_SAMPLES or SAMPLE.  @offset and @attr of the
+ * Write MMAP, MMAP2, COMM, KSYMBOL of a program of BPF, FORK, EXIT, CGROUP, LOST, LOST_SAMPLES or
+ * SAMPLE.  @offset and @attr of the
  * event do not matter, @misc is the caller's but for the flags that the union implies.  Raw
  * bytes are padded with zeroes as the kernel does: a reader sees up to seven more.  0; -EINVAL
  * for another type; -E2BIG if it does not fit a record of 64 KiB, with nothing written; or the

@@ -115,6 +115,8 @@ static const char **text_of(struct perf_event *event)
 		return &event->comm.comm;
 	case PERF_RECORD_KSYMBOL:
 		return &event->ksymbol.name;
+	case PERF_RECORD_CGROUP:
+		return &event->cgroup.path;
 	default:
 		return NULL;
 	}
@@ -201,6 +203,7 @@ static int take_sample(const struct sample_queue *q, const uint8_t *body,
 	memcpy(&sample, body, sizeof(sample));
 	sample.event = q->names[sample.event_number];
 	sample.comm = NULL;
+	sample.cgroup = NULL;
 	sample.process = NULL;
 	sample.frames = (const void *)(body + sizeof(sample));
 	return sink->sample(ctx, &sample);

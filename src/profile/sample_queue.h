@@ -25,7 +25,7 @@ void sample_queue_close(struct sample_queue *queue); /* NULL is fine */
 
 /*
  * Hand samples, records and rounds on until the source ends.  Processes belong to the other
- * thread: a sample has neither @comm nor @process, which records tell.  0 or the first error of
+ * thread: a sample has no @comm, @cgroup and @process, which records tell.  0 or the first error of
  * @sink, which ends it sooner.
  */
 int sample_queue_run(struct sample_queue *queue, const struct sample_sink *sink, void *ctx);

@@ -357,6 +357,7 @@ static int give_sample(struct session *s, const struct perf_event *event,
 	out.event = event->attr->name;
 	out.event_number = event->attr->number;
 	out.comm = thread->comm;
+	out.cgroup = perf_reader_cgroup(s->reader, sample->cgroup);
 	out.process = thread->process;
 	out.frames = s->frames;
 	user = take_callchain(s, event, &out);

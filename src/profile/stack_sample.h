@@ -17,6 +17,7 @@
 
 #include "profile/perf_event.h"
 
+struct cgroup;
 struct process;
 struct process_table;
 
@@ -29,6 +30,7 @@ struct stack_sample {
 	uint64_t time, period;
 	uint64_t code_time; /* @time by CLOCK_MONOTONIC; UINT64_MAX: it has another clock */
 	const char *comm;
+	const struct cgroup *cgroup;   /* NULL: it is not known */
 	const struct process *process; /* NULL: it has ended, and there is no user part */
 	/* leaf first, kernel before user; of those that were left out, one has the number as PC */
 	const struct bobbin_frame *frames;
@@ -101,7 +103,7 @@ struct sample_source {
  * struct sample_sink - functions of a sink: those that its source calls
  * @begin: before all others
  * @sample: valid during the call
- * @record: MMAP, MMAP2, COMM, FORK, EXIT, LOST or LOST_SAMPLES, likewise
+ * @record: MMAP, MMAP2, COMM, FORK, EXIT, CGROUP, LOST or LOST_SAMPLES, likewise
  * @round: nothing that is given later is older than what was given before the last round
  * @end: there is no more; @error: why that is sooner than it should be, or 0
  * @abort: instead: forget it all; NULL: there is nothing to forget

@@ -103,7 +103,7 @@ static void every_field_of_a_sample_is_parsed_in_its_place(void **state)
 		16, 0x5151515151515151, 0x5252525252525252, 8 /* stack */,
 		0 /* weight */, 0 /* source */, 0 /* transaction */,
 		PERF_SAMPLE_REGS_ABI_64, 0, 0 /* registers at the interrupt */,
-		0 /* physical */, 0 /* cgroup */, 0 /* data page */, 0 /* code page */,
+		0 /* physical */, 0x61 /* cgroup */, 0 /* data page */, 0 /* code page */,
 		8, 0 /* aux */
 	};
 	/* clang-format on */
@@ -142,6 +142,7 @@ static void every_field_of_a_sample_is_parsed_in_its_place(void **state)
 	assert_int_equal(event.sample.stack_size, 16);
 	assert_int_equal(event.sample.dyn_size, 8);
 	assert_memory_equal(event.sample.stack, "QQQQQQQQRRRRRRRR", 16);
+	assert_int_equal(event.sample.cgroup, 0x61);
 	assert_int_equal(perf_reader_next(reader, NULL, &event), -EBADMSG);
 	close_all(reader, &image);
 }

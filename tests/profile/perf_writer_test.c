@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "../own_directory.h"
+#include "profile/cgroup_table.h"
 #include "profile/perf_format.h"
 #include "profile/perf_reader.h"
 #include "profile/perf_writer.h"
@@ -54,7 +55,8 @@ static const struct perf_event sample = {
 		   .callchain = chain,
 		   .callchain_nr = 4,
 		   .raw = "raw bytes",
-		   .raw_size = 9},
+		   .raw_size = 9,
+		   .cgroup = 77},
 };
 
 static unsigned int files_here(void)
@@ -139,6 +141,7 @@ static void sample_is_read_as_it_was_written(void **state)
 	assert_memory_equal(got.sample.callchain, chain, sizeof(chain));
 	assert_int_equal(got.sample.raw_size, 12);
 	assert_memory_equal(got.sample.raw, "raw bytes\0\0\0", 12);
+	assert_int_equal(got.sample.cgroup, 77);
 	assert_string_equal(got.attr->name, "cpu-clock");
 	perf_reader_close(reader);
 }
@@ -283,6 +286,29 @@ static void other_records_are_read_as_they_were_written(void **state)
 	perf_reader_close(reader);
 	event.type = PERF_RECORD_LOST_SAMPLES;
 	assert_int_equal(round_trip(&event, &reader).lost, 77);
+	perf_reader_close(reader);
+}
+
+static void cgroups_are_known_from_the_beginning_on(void **state)
+{
+	const struct perf_event event = {
+		.type = PERF_RECORD_CGROUP, .id = 10, .cgroup = {77, "/a/b: c"}};
+	struct perf_writer *writer = open_writer("data");
+	struct perf_reader *reader;
+	struct perf_event got;
+
+	assert_int_equal(perf_writer_put(writer, &sample), 0);
+	assert_int_equal(perf_writer_put(writer, &event), 0);
+	assert_int_equal(perf_writer_finish(writer, NULL), 0);
+	reader = open_reader("data");
+	assert_null(perf_reader_cgroup(reader, 0));
+	assert_null(perf_reader_cgroup(reader, 78));
+	assert_string_equal(perf_reader_cgroup(reader, next(reader).sample.cgroup)->path,
+			    "/a/b: c");
+	got = next(reader);
+	assert_int_equal(got.type, PERF_RECORD_CGROUP);
+	assert_int_equal(got.cgroup.id, 77);
+	assert_string_equal(got.cgroup.path, "/a/b: c");
 	perf_reader_close(reader);
 }
 
@@ -615,6 +641,7 @@ int main(void)
 		TEST(mapping_is_read_as_it_was_written),
 		TEST(mapping_with_build_id_is_read_as_it_was_written),
 		TEST(other_records_are_read_as_they_were_written),
+		TEST(cgroups_are_known_from_the_beginning_on),
 		TEST(features_are_read_as_they_were_written),
 		TEST(rounds_do_not_disturb),
 		TEST(sample_that_does_not_fit_is_refused_alone),
