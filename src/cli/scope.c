@@ -4,72 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <mntent.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cgroup_files.h"
 #include "base/vector.h"
 #include "cli/command.h"
-
-#define MOUNTS "/proc/self/mounts"
-
-bool folder_is_within(const char *path, const char *outer)
-{
-	size_t length = strlen(outer);
-
-	return !strncmp(path, outer, length) && (!path[length] || path[length] == '/');
-}
-
-/* The next mount of cgroups, or NULL. */
-static const struct mntent *next_mount(FILE *mounts)
-{
-	const struct mntent *m;
-
-	do
-		m = mounts ? getmntent(mounts) : NULL;
-	while (m && strcmp(m->mnt_type, "cgroup") != 0 && strcmp(m->mnt_type, "cgroup2") != 0);
-	return m;
-}
-
-bool cgroup_events_mount(const char *path, char ret[PATH_MAX])
-{
-	FILE *mounts = setmntent(path, "re");
-	bool found = false, first = false;
-	const struct mntent *m;
-
-	while (!first && (m = next_mount(mounts))) {
-		bool second = !strcmp(m->mnt_type, "cgroup2");
-
-		first = !second && hasmntopt(m, "perf_event");
-		if (!first && (found || !second))
-			continue;
-		found = true;
-		snprintf(ret, PATH_MAX, "%s", m->mnt_dir);
-	}
-	if (mounts)
-		endmntent(mounts);
-	return found;
-}
-
-const char *cgroup_name(const char *mounts, const char *folder)
-{
-	FILE *stream = setmntent(mounts, "re");
-	const struct mntent *m;
-	size_t longest = 0;
-
-	while ((m = next_mount(stream))) {
-		size_t length = strlen(m->mnt_dir);
-
-		if (length > longest && folder_is_within(folder, m->mnt_dir))
-			longest = length;
-	}
-	if (stream)
-		endmntent(stream);
-	return folder + longest;
-}
 
 /* A number at the start of @at, which moves behind it; false: there is none that a CPU can have. */
 static bool take_cpu(const char **at, unsigned int *ret)
@@ -153,7 +96,7 @@ static int find_cgroup(struct cgroup_paths *found, const char *name)
 {
 	char *path, *real;
 
-	if (asprintf(&path, "%s/%s", found->mount, cgroup_name(MOUNTS, name)) < 0)
+	if (asprintf(&path, "%s/%s", found->mount, cgroup_name(MOUNTS_FILE, name)) < 0)
 		path = NULL;
 	real = path ? realpath(path, NULL) : NULL;
 	if (!real || !folder_is_within(real, found->mount)) {
@@ -222,7 +165,7 @@ int scope_open(struct scope *scope)
 
 	if (!scope->cgroup_names)
 		return 0;
-	if (!cgroup_events_mount(MOUNTS, found.mount)) {
+	if (!cgroup_events_mount(MOUNTS_FILE, found.mount)) {
 		complain("no cgroups are mounted here");
 		return 1;
 	}

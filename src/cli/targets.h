@@ -73,18 +73,6 @@ bool scope_parse_user(struct scope *scope, const char *option, const char *user)
 int scope_open(struct scope *scope);
 void scope_close(struct scope *scope);
 
-/* Where the cgroups are that events know; @mounts: as /proc/self/mounts.  false: nowhere. */
-bool cgroup_events_mount(const char *mounts, char ret[PATH_MAX]);
-
-/*
- * The name of a cgroup within its hierarchy, of the path of its folder in any of them: whoever
- * makes cgroups of version 1 makes the same for all controllers.  Other paths are names.
- */
-const char *cgroup_name(const char *mounts, const char *folder);
-
-/* Whether one of two folders, both without links in their paths, is below the other or the same. */
-bool folder_is_within(const char *path, const char *outer);
-
 struct event_list {
 	struct sampler_event *events;
 	size_t count, capacity;

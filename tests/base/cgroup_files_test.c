@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/targets.h"
+#include "base/cgroup_files.h"
 
 #define ROOT "/dev/root / ext4 rw 0 0\n"
 #define MEMORY "cgroup /c/memory cgroup rw,nosuid,memory 0 0\n"
@@ -68,6 +68,61 @@ static void other_paths_are_names(void **state)
 	assert_string_equal(cgroup_name("/nonexistent", "/c/memory/x"), "/c/memory/x");
 }
 
+static void assert_path(const char *text, const char *expected)
+{
+	char copy[1024];
+	const char *found;
+
+	assert_true(strlen(text) < sizeof(copy));
+	strcpy(copy, text);
+	found = cgroup_of_text(copy);
+	if (!expected)
+		assert_null(found);
+	else
+		assert_string_equal(found, expected);
+}
+
+static void a_process_is_where_version_2_says_it_is(void **state)
+{
+	assert_path("0::/system.slice/ssh.service\n", "/system.slice/ssh.service");
+	assert_path("0::/\n", "/");
+	/* a process in another namespace of cgroups */
+	assert_path("0::/../a:b c\n", "/../a:b c");
+	assert_path("0::/a/b (deleted)\n", "/a/b");
+	assert_path("0::/ (deleted)\n", "/");
+}
+
+static void other_hierarchies_say_more_than_the_root_of_one(void **state)
+{
+	assert_path("9:name=systemd:/a.service\n4:memory:/other\n0::/\n", "/a.service");
+	assert_path("9:name=systemd:/a.service\n4:memory:/other\n0::/b.service\n", "/b.service");
+	/* of a container, which systemd has not been told of */
+	assert_path("9:cpu,perf_event:/docker/1\n1:name=systemd:/docker/1\n"
+		    "0::/system.slice/docker.service\n",
+		    "/docker/1");
+	assert_path("5:perf_event:/\n1:name=systemd:/a.service\n0::/\n", "/a.service");
+	assert_path("5:perf_event:/\n1:name=systemd:/\n", "/");
+}
+
+static void other_texts_name_no_cgroup(void **state)
+{
+	assert_path("", NULL);
+	assert_path("4:memory:/other\n", NULL);
+	assert_path("0::", NULL);
+	assert_path("0::/cut", NULL);
+	assert_path("0::none\n\n:\n::\nperf_event\n7:perf_events:/x\n", NULL);
+}
+
+static void a_process_that_is_gone_is_in_no_cgroup(void **state)
+{
+	char path[PATH_MAX] = "unchanged";
+
+	assert_false(cgroup_of_process(0, path));
+	assert_string_equal(path, "unchanged");
+	if (cgroup_of_process(getpid(), path))
+		assert_int_equal(*path, '/');
+}
+
 static int make_file(void **state)
 {
 	int fd = mkstemp(mounts);
@@ -87,6 +142,10 @@ int main(void)
 		cmocka_unit_test(events_know_the_second_version_otherwise),
 		cmocka_unit_test(a_folder_of_any_controller_has_the_name_of_a_cgroup),
 		cmocka_unit_test(other_paths_are_names),
+		cmocka_unit_test(a_process_is_where_version_2_says_it_is),
+		cmocka_unit_test(other_hierarchies_say_more_than_the_root_of_one),
+		cmocka_unit_test(other_texts_name_no_cgroup),
+		cmocka_unit_test(a_process_that_is_gone_is_in_no_cgroup),
 	};
 
 	return cmocka_run_group_tests(tests, make_file, remove_file);
