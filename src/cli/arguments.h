@@ -34,6 +34,7 @@ enum script_field {
 	FIELD_PERIOD = 1 << 11,
 	FIELD_SYMOFF = 1 << 12,
 	FIELD_SRCLINE = 1 << 13,
+	FIELD_CGROUP = 1 << 14,
 };
 
 /**

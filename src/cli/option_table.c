@@ -500,7 +500,7 @@ const struct option_row option_rows[] = {
 	 "on a terminal, walk through the table as in 'top'", FLAG(tui)},
 	{OF_SCRIPT, "fields", 'F', "LIST", "comm,tid,time,event,ip,sym,dso",
 	 "what to print: a list of comm, pid, tid, cpu, time, event, period, ip, sym, symoff, dso, "
-	 "srcline, source, reason; +FIELD adds one to the default, -FIELD removes one", BY(take_fields)},
+	 "srcline, source, reason, cgroup; +FIELD adds one to the default, -FIELD removes one", BY(take_fields)},
 	{OF_DIFF, "flamegraph", 0, NULL, NULL,
 	 "draw the second recording as a flame graph, coloured by what has changed", FLAG(picture)},
 	{OF_FLAMEGRAPH | OF_DIFF, "title", 0, "TEXT", NULL,

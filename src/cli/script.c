@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "export/safe_text.h"
+#include "profile/cgroup_table.h"
 #include "symbol/code_label.h"
 
 #define FIELDS_FRAME \
@@ -28,7 +29,7 @@ static const struct word known[] = {
 	{"cpu", FIELD_CPU},       {"time", FIELD_TIME},     {"event", FIELD_EVENT | FIELD_PERIOD},
 	{"period", FIELD_PERIOD}, {"ip", FIELD_IP},         {"sym", FIELD_SYM | FIELD_SYMOFF},
 	{"symoff", FIELD_SYMOFF}, {"dso", FIELD_DSO},       {"srcline", FIELD_SRCLINE},
-	{"source", FIELD_SOURCE}, {"reason", FIELD_REASON},
+	{"source", FIELD_SOURCE}, {"reason", FIELD_REASON}, {"cgroup", FIELD_CGROUP},
 };
 
 /* perf's, of what bobbin neither records nor reads. */
@@ -38,7 +39,7 @@ static const char *const foreign[] = {
 	"data_src",    "weight",      "bpf-output",     "callindent",     "insn",    "insnlen",
 	"disasm",      "synth",       "phys_addr",      "metric",         "misc",    "srccode",
 	"ipc",         "tod",         "data_page_size", "code_page_size", "ins_lat", "retire_lat",
-	"machine_pid", "vcpu",        "cgroup",         "dsoff",
+	"machine_pid", "vcpu",        "dsoff",
 };
 
 static const char *const types[] = {"hw", "sw", "trace", "raw", "synth", "break"};
@@ -158,6 +159,13 @@ static void print_comm(const struct stack_sample *s)
 	print_word(s->comm);
 }
 
+/* As perf, which has no word for none. */
+static void print_cgroup(const struct cgroup *cgroup)
+{
+	putchar_unlocked(' ');
+	safe_text_plain(stdout, cgroup ? cgroup->path : "unknown");
+}
+
 static void print_head(const struct stack_sample *s, unsigned int fields)
 {
 	if (fields & FIELD_COMM)
@@ -177,6 +185,8 @@ static void print_head(const struct stack_sample *s, unsigned int fields)
 		safe_text_place(stdout, s->event);
 	if (fields & FIELD_REASON)
 		printf("%s ", s->traced ? bobbin_reason_name(s->reason) : "-");
+	if (fields & FIELD_CGROUP)
+		print_cgroup(s->cgroup);
 	if (s->chained || !(fields & FIELDS_FRAME))
 		putchar('\n');
 }

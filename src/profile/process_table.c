@@ -148,6 +148,8 @@ static int add_process(struct process_table *table, int pid, const struct proces
 	p->code.images.open = parent && parent->code.images.open;
 	if (parent) {
 		p->owner = parent->owner;
+		p->cgroup.last = parent->cgroup.last;
+		p->cgroup.parent = parent->pid;
 		p->lineage = lineage_of_child(parent->pid, &parent->lineage);
 	}
 	*process_link(table, pid) = p;
@@ -310,6 +312,7 @@ static int on_comm(struct process_table *table, const struct perf_event *event)
 		thread->process->program = ++table->programs;
 		thread->process->lineage = (struct lineage){0};
 		thread->process->code = (struct code_watch){0};
+		thread->process->cgroup.asked = 0;
 		wait_forget_user(thread->wait);
 		free(thread->calls);
 		thread->calls = NULL;

@@ -43,6 +43,18 @@ struct process_owner {
 	uint64_t asked; /* when, by clock_now() */
 };
 
+/**
+ * struct process_cgroup - what is known of the cgroup that a process is in; the recorder's
+ * @last: where it was when it was asked, or its parent when it was forked; NULL: unknown
+ * @parent: who has forked it; 0: nobody, or it was asked itself
+ * @asked: when, by the recording's clock; 0: not yet, or it has called exec since
+ */
+struct process_cgroup {
+	const struct cgroup *last;
+	int parent;
+	uint64_t asked;
+};
+
 /* A sample with its trace; its call chain is @kernel. */
 struct kept_stack {
 	struct perf_event event;
@@ -69,9 +81,10 @@ struct process {
 	struct lineage lineage; /* it has their memory since it was forked */
 	bool in_exec;           /* has called exec, the new program was not seen to run yet */
 	struct bobbin_space *space;
-	struct code_watch code; /* the recorder's, and so are the next two */
+	struct code_watch code; /* the recorder's, and so are the next three */
 	struct walked_process walk;
 	struct process_owner owner;
+	struct process_cgroup cgroup;
 	struct left_stacks *left; /* or NULL; freed with the process, see left_stack.h */
 	uint64_t window;          /* the last recording that has it, see recording_windows.h */
 	struct process *next;     /* the table's */

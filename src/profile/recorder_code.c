@@ -366,9 +366,10 @@ static void sweep_process(void *ctx, struct process *process)
 int recorder_ask_sampled(struct recorder *r, struct process *process)
 {
 	const struct code_watch *w = &process->code;
+	int error = recorder_ask_cgroup(r, process);
 
-	if ((!w->page.open && !w->images.open) || w->sweep == r->sweeps)
-		return 0;
+	if (error || (!w->page.open && !w->images.open) || w->sweep == r->sweeps)
+		return error;
 	return ask_again(r, process) ? tell_images(r, process) : 0;
 }
 

@@ -468,6 +468,7 @@ int recorder_open(const struct recorder_options *options, enum recorder_stage *s
 		return -ENOMEM;
 	r->options = *options;
 	r->preloads = true;
+	r->cgroups.seed = hash_seed();
 	if (!options->event_count) {
 		r->options.events = &usual;
 		r->options.event_count = 1;

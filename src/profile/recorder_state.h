@@ -8,10 +8,12 @@
  *	recorder_walk.c		walks in the kernel
  *	recorder_waits.c	times at which threads do not run
  *	recorder_code.c		code that the kernel does not tell of
+ *	recorder_cgroups.c	which cgroups processes are in
  */
 #ifndef BOBBIN_PROFILE_RECORDER_STATE_H
 #define BOBBIN_PROFILE_RECORDER_STATE_H
 
+#include "profile/cgroup_table.h"
 #include "profile/probe_event.h"
 #include "profile/recorder.h"
 #include "profile/snapshot.h"
@@ -50,6 +52,8 @@ struct recorder {
 	struct process_table *processes;
 	struct sample_event *described; /* the events, for the sink */
 	struct event_ids event_ids;     /* of those, if there are several */
+	struct cgroup_table cgroups;    /* that samples are of */
+	char *cgroup_mount;             /* "": there is none; NULL: it was not looked for */
 	uint64_t code_due;   /* when one of all processes may be searched for code again */
 	bool code_open;      /* a process is known that is to be asked now and then */
 	uint64_t code_sweep; /* when all of these are asked again, by clock_now() */
@@ -94,9 +98,13 @@ int recorder_ask_code(struct recorder *recorder, pid_t pid, bool page);
 /* What is told of memory holds from the kernel's record of it on: images are told again. */
 int recorder_tell_images_over(struct recorder *recorder, const struct perf_event *mapped);
 
+/* Before a sample is given, ask which cgroup its process is in, if that is due.  0 or a negative errno. */
+int recorder_ask_cgroup(struct recorder *recorder, struct process *process);
+
 /*
  * A sweep begins: ask the processes that are known to tell of their code what is new, if that is due.
- * Before a sample of such a process is walked, ask it in any case.  0 or a negative errno.
+ * Before a sample of such a process is walked, ask it in any case, and any process for its cgroup.  0
+ * or a negative errno.
  */
 int recorder_sweep_code(struct recorder *recorder);
 int recorder_ask_sampled(struct recorder *recorder, struct process *process);

@@ -198,6 +198,7 @@ static int give_sample(struct recorder *r, const struct perf_event *event,
 	sample.event = described->name;
 	sample.event_number = number;
 	sample.comm = thread ? thread->comm : "";
+	sample.cgroup = process ? process->cgroup.last : NULL;
 	sample.process = process;
 	sample.frames = r->frames + PERF_KERNEL_CHAIN_MAX - kernel;
 	sample.count = kernel + trace->count;
@@ -487,6 +488,8 @@ static void close_recorder(struct recorder *r)
 	free(r->probes);
 	free(r->events);
 	event_ids_fini(&r->event_ids);
+	cgroup_table_fini(&r->cgroups);
+	free(r->cgroup_mount);
 	free(r->described);
 	free(r);
 }

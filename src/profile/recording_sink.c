@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/cgroup_table.h"
 #include "profile/kept_names.h"
 #include "profile/perf_writer.h"
 #include "profile/trace_payload.h"
@@ -175,6 +176,7 @@ static int write_sample(void *ctx, const struct stack_sample *sample)
 	if (error)
 		return error;
 	event.sample = encode(r, sample, kernel, &user);
+	event.sample.cgroup = sample->cgroup ? sample->cgroup->id : 0;
 	return perf_writer_put(r->writer, &event);
 }
 

@@ -3,6 +3,7 @@
 # Parts of the machine: CPUs, cgroups, what a user runs.
 # shellcheck disable=SC2086 # options are words
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/cgroup_folders.sh"
 
 "$bobbin" record -q -a -o /dev/null true 2>"$work/denied" || {
 	echo "1..0 # skip $(cat "$work/denied")"
@@ -104,30 +105,6 @@ it_refuses_what_is_no_list_of_cpus() {
 	done
 	expect 2 "$bobbin" record -C 8191 true
 	complains "^bobbin record: -C: this machine has no CPU 8191$"
-}
-
-# The cgroups that events know; skips where there are none to make
-cgroup_mount() {
-	mount=$(awk '$3 == "cgroup" && $4 ~ /perf_event/ { print $2 }' /proc/self/mounts | head -n 1)
-	[ "$mount" ] || mount=$(awk '$3 == "cgroup2" { print $2 }' /proc/self/mounts | head -n 1)
-	[ "$mount" ] || skip "no cgroups are mounted"
-	group=bobbin-test-$$-$1
-	mkdir "$mount/$group" 2>/dev/null || skip "no permission to make cgroups"
-	trap 'end_spawned; end_cgroups' EXIT
-}
-
-end_cgroups() {
-	for _ in $(seq 100); do
-		find "$mount/$group" -depth -type d -exec rmdir {} + 2>/dev/null
-		[ -d "$mount/$group" ] || break
-		sleep 0.1
-	done
-}
-
-# spawn_in CGROUP COMMAND…
-spawn_in() {
-	# shellcheck disable=SC2016 # the shell that is started expands it
-	spawn sh -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' sh "$mount/$1" "$2" "$3"
 }
 
 it_samples_what_is_in_a_cgroup() {

@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Which cgroups samples are of: in recordings, ours and perf's, and as what is asked for.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/cgroup_folders.sh"
+
+# cgroups [OPTION…]: of perf.data, a line a sample: "COMM PATH"
+cgroups() {
+	"$bobbin" script -q -F comm,cgroup "$@" | awk 'NF { print $1, $NF }'
+}
+
+# two_groups NAME: programs "one" in $group/a and "two" in $group/b/below, whose numbers are in $both
+two_groups() {
+	cgroup_mount "$1"
+	mkdir -p "$mount/$group/a" "$mount/$group/b/below"
+	spawn_in "$group/a" "$(program_as one chain)" 60000
+	both=$pid
+	spawn_in "$group/b/below" "$(program_as two chain)" 60000
+	both=$both,$pid
+	works_on "${both%,*}"
+	works_on "$pid"
+}
+
+# has_both: each sample of perf.data has the cgroup of its process
+has_both() {
+	cgroups >each
+	some '^one ' 20 <each
+	some '^two ' 20 <each
+	none -v -x -e "one /$group/a" -e "two /$group/b/below" <each
+}
+
+it_has_the_cgroup_of_each_sample() {
+	two_groups each
+	record -p "$both" sleep 1
+	has_both
+	record --no-bpf -p "$both" sleep 1
+	has_both
+	"$bobbin" record -q -o - -p "$both" sleep 1 >perf.data
+	has_both
+}
+
+it_has_the_cgroups_of_waits() {
+	needs_root
+	cgroup_mount waits
+	spawn_in "$group" "$(program waits -D_GNU_SOURCE)" sleep
+	expect 0 "$bobbin" record --off-cpu -p "$pid" sleep 1
+	cgroups --event offcpu-time >each
+	some . 1 <each
+	none -v -x -e "waits /$group" <each
+}
+
+# What is short was where its parent is, and what calls exec may have moved before
+it_knows_those_of_processes_that_have_ended() {
+	cgroup_mount short
+	# shellcheck disable=SC2016 # the shell that is started expands it
+	record -e cpu-clock -F 5000 sh -c "$enter" sh "$mount/$group" \
+		sh -c 'for i in $(seq 200); do "$@" 1; done' sh "$(program chain)"
+	cgroups --comm chain >each
+	some . 20 <each
+	mostly 99 " /$group\$" <each
+}
+
+# What is moved is asked again within a second
+it_follows_a_process_that_is_moved() {
+	cgroup_mount from
+	from=$group
+	mkdir "$mount/$group/to"
+	spawn_in "$from" "$(program chain)" 60000
+	chain=$pid
+	works_on "$chain"
+	spawn "$bobbin" record -p "$chain"
+	eventually samples "$pid"
+	works_on "$chain"
+	echo "$chain" >"$mount/$from/to/cgroup.procs"
+	for _ in 1 2 3 4; do
+		works_on "$chain"
+	done
+	kill -INT "$pid"
+	wait "$pid" || fail "exit status $? of the recorder"
+	cgroups | uniq >turns
+	printf 'chain /%s\n' "$from" "$from/to" | cmp - turns || fail "$(cat turns)"
+}
+
+it_is_read_by_perf() {
+	needs perf
+	two_groups perf
+	record -p "$both" sleep 1
+	"$bobbin" script -q -F cgroup | awk 'NF { print $NF }' | sort | uniq -c | awk '{ print $2, $1 }' >ours
+	perf report --stdio --no-children -g none --sort cgroup -n >report 2>perf.log || fail "$(cat perf.log)"
+	awk '$1 ~ /%$/ { print $3, $2 }' report | sort >theirs
+	cmp ours theirs || fail "$(cat ours report)"
+	perf report -D 2>perf.log | grep -o 'PERF_RECORD_CGROUP cgroup: .*' | awk '{ print $3, $4 }' | sort >told
+	for folder in a b/below; do
+		echo "$(stat -c %i "$mount/$group/$folder") /$group/$folder"
+	done | sort | cmp - told || fail "$(cat told)"
+}
+
+it_reads_those_of_perf() {
+	needs perf
+	two_groups theirs
+	perf_record -q -e cpu-clock -g --all-cgroups -p "$both" sleep 1 2>err ||
+		skip "perf cannot record cgroups here: $(head -n 1 err)"
+	has_both
+}
+
+it_says_where_no_cgroup_is_known() {
+	expect 0 "$bobbin" script -f -i "$sources/recording-0.1.data" -F comm,cgroup
+	grep . out | mostly 100 ' unknown$'
+}
+
+run_cases
