@@ -326,7 +326,7 @@ static bool tell_none(const struct input *input)
 	const struct arguments *a = input->arguments;
 	const struct sample_filter *f = &a->filter;
 
-	if (f->comms || f->pids || f->tids || f->dsos || f->symbols || f->times.some)
+	if (f->comms || f->pids || f->tids || f->dsos || f->symbols || f->cgroups || f->times.some)
 		complain("%s: no samples are what the options ask for", a->input);
 	else if (a->event)
 		complain("%s: no samples of an event '%s'", a->input, a->event);

@@ -535,6 +535,9 @@ const struct option_row option_rows[] = {
 	 "only those of these processes", BY(take_numbers), .field = AT(char *, filter.pids)},
 	{READERS, "tid", 0, "LIST", NULL,
 	 "only those of these threads", BY(take_numbers), .field = AT(char *, filter.tids)},
+	{READERS, "cgroup", 0, "LIST", NULL,
+	 "only those in these cgroups, or below them, by path or by a part of it; '*', '?' and '[...]' "
+	 "as below", BY(take_cgroups), .field = AT(char *, filter.cgroups)},
 	{READERS, "dso", 0, "LIST", NULL,
 	 "only those with one of these files on their stacks, by path or by its last part",
 	 BY(take_list), .field = AT(char *, filter.dsos)},

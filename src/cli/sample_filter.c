@@ -9,6 +9,7 @@
 
 #include "base/base_name.h"
 #include "base/clock.h"
+#include "profile/cgroup_table.h"
 
 #define NUMBER_SIZE 16
 /* of per cent, see struct sample_times */
@@ -24,6 +25,7 @@ void sample_filter_fini(struct sample_filter *filter)
 	free(filter->tids);
 	free(filter->dsos);
 	free(filter->symbols);
+	free(filter->cgroups);
 	*filter = (struct sample_filter){0};
 }
 
@@ -83,6 +85,36 @@ static bool has_match(const char *list, const char *text)
 	for (size_t length; *list; list += length + (list[length] == ',')) {
 		length = item_length(list);
 		if (is_item(list, length, text) || is_match(list, length, text))
+			return true;
+	}
+	return false;
+}
+
+/* A pattern without a slash is one of a part of the path; what is below a cgroup is in it, too. */
+static bool is_in_cgroup(const char *pattern, const char *path)
+{
+	const int flags = FNM_NOESCAPE | FNM_LEADING_DIR;
+
+	if (strchr(pattern, '/'))
+		return !fnmatch(pattern, path + (*pattern != '/'), flags);
+	while ((path = strchr(path, '/')))
+		if (!fnmatch(pattern, ++path, flags))
+			return true;
+	return false;
+}
+
+/* One that does not fit into memory has nothing in it. */
+static bool has_cgroup(const char *list, const struct cgroup *cgroup)
+{
+	for (size_t length; cgroup && *list; list += length + (list[length] == ',')) {
+		char *pattern;
+		bool found;
+
+		length = item_length(list);
+		pattern = strndup(list, length);
+		found = pattern && is_in_cgroup(pattern, cgroup->path);
+		free(pattern);
+		if (found)
 			return true;
 	}
 	return false;
@@ -164,6 +196,7 @@ bool sample_filter_takes(const struct sample_filter *filter, const struct stack_
 	return (!filter->comms || has_text(filter->comms, sample->comm)) &&
 	       (!filter->pids || has_number(filter->pids, sample->pid)) &&
 	       (!filter->tids || has_number(filter->tids, sample->tid)) &&
+	       (!filter->cgroups || has_cgroup(filter->cgroups, sample->cgroup)) &&
 	       (!times->some || (sample->time >= times->first && sample->time <= times->last));
 }
 

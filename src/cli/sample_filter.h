@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sample_filter.h - which samples of a recording are wanted: --comm, --pid, --tid, --dso, --sym,
- * --time.
+ * sample_filter.h - which samples of a recording are wanted: --comm, --pid, --tid, --cgroup, --dso,
+ * --sym, --time.
  *
  * A list is text as it was typed, "cc1,as".  Each member that is not NULL must have what the sample
  * has; of files and functions, one of those on its stack.
@@ -29,9 +29,10 @@ struct sample_times {
  * @dsos: of paths, or of their last parts
  * @symbols: of functions, or of patterns of glob(7); commas in parentheses and angle brackets are
  *	part of a name
+ * @cgroups: of paths, from their start, or of parts of paths; likewise; with what is below them
  */
 struct sample_filter {
-	char *comms, *pids, *tids, *dsos, *symbols;
+	char *comms, *pids, *tids, *dsos, *symbols, *cgroups;
 	struct sample_times times;
 };
 

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "profile/cgroup_table.h"
+
 #define SECOND UINT64_C(1000000000)
 
 static bool takes(struct sample_filter filter)
@@ -86,6 +88,52 @@ static void functions_are_known_by_name_or_pattern(void **state)
 	assert_false(takes_stack((struct sample_filter){.symbols = "map<int"}));
 }
 
+static bool takes_cgroup(const char *list, const char *path)
+{
+	struct sample_filter filter = {.cgroups = strdup(list)};
+	struct cgroup *cgroup = malloc(sizeof(*cgroup) + strlen(path) + 1);
+	const struct stack_sample sample = {.comm = "cc1", .cgroup = cgroup};
+	bool taken;
+
+	strcpy(cgroup->path, path);
+	taken = sample_filter_takes(&filter, &sample);
+	free(cgroup);
+	sample_filter_fini(&filter);
+	return taken;
+}
+
+static void cgroups_are_known_by_paths_and_by_parts(void **state)
+{
+	static const char path[] = "/system.slice/web@1.service/worker";
+
+	assert_true(takes_cgroup("/system.slice/web@1.service/worker", path));
+	assert_true(takes_cgroup("system.slice/web@1.service/worker", path));
+	assert_true(takes_cgroup("/x,worker", path));
+	assert_true(takes_cgroup("*service", path));
+	assert_true(takes_cgroup("web@?.service", path));
+	assert_true(takes_cgroup("*/worker", path));
+	assert_true(takes_cgroup("/*/web*", path));
+	assert_false(takes_cgroup("web@1", path));
+	assert_false(takes_cgroup("/worker", path));
+	assert_false(takes_cgroup("web@1.service/worker", path));
+	assert_true(takes_cgroup("/", "/"));
+	assert_false(takes_cgroup("/", path));
+}
+
+static void what_is_below_a_cgroup_is_in_it(void **state)
+{
+	assert_true(takes_cgroup("/a", "/a/b/c"));
+	assert_true(takes_cgroup("a/b", "/a/b/c"));
+	assert_true(takes_cgroup("b", "/a/b/c"));
+	assert_false(takes_cgroup("/a/b", "/a/bc"));
+	assert_false(takes_cgroup("/a/b/c", "/a/b"));
+}
+
+static void a_sample_without_a_cgroup_is_in_none(void **state)
+{
+	assert_false(takes((struct sample_filter){.cgroups = "*"}));
+}
+
 static void assert_times(const char *text, uint64_t first, uint64_t last)
 {
 	struct sample_times times;
@@ -149,6 +197,9 @@ int main(void)
 		cmocka_unit_test(all_options_count),
 		cmocka_unit_test(files_are_known_by_path_or_name),
 		cmocka_unit_test(functions_are_known_by_name_or_pattern),
+		cmocka_unit_test(cgroups_are_known_by_paths_and_by_parts),
+		cmocka_unit_test(what_is_below_a_cgroup_is_in_it),
+		cmocka_unit_test(a_sample_without_a_cgroup_is_in_none),
 		cmocka_unit_test(times_are_in_seconds_or_per_cent),
 		cmocka_unit_test(bad_times_are_refused),
 		cmocka_unit_test(times_bound_samples),

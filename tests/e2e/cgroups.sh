@@ -103,6 +103,30 @@ it_reads_those_of_perf() {
 	has_both
 }
 
+it_takes_the_samples_of_cgroups() {
+	two_groups filter
+	record -e cpu-clock -F 2500 -p "$both" sleep 1
+	one=$("$bobbin" script -q -F tid --comm one | grep -c .)
+	two=$("$bobbin" script -q -F tid --comm two | grep -c .)
+	for want in "$one /$group/a" "$one a" "$one $group/a" "$two /$group/b" "$two below" "$two $group/*/below" \
+		"$((one + two)) /$group" "$((one + two)) a,b" "$((one + two)) bobbin-test-*"; do
+		samples=${want%% *} list=${want#* }
+		quietly "$bobbin" script -F tid --cgroup "$list"
+		[ "$(grep -c . out)" -eq "$samples" ] || fail "$(grep -c . out) samples in script, not $want"
+		quietly "$bobbin" report --full --cgroup "$list"
+		grep -q "^# Samples: $samples of event" out || fail "report, not $want: $(head -n 3 out)"
+		quietly "$bobbin" export --format callgrind --cgroup "$list"
+		[ "$(awk '/^totals:/ { print $2 / 400000 }' out)" = "$samples" ] || fail "export, not $want"
+		quietly "$bobbin" flamegraph --folded --cgroup "$list"
+		[ "$(awk '{ n += $NF } END { print n }' out)" -ge "$samples" ]
+	done
+	expect 0 "$bobbin" diff --cgroup a perf.data perf.data
+	expect 1 "$bobbin" report --cgroup no-such-group
+	complains 'no samples are what the options ask for'
+	expect 2 "$bobbin" report --cgroup a,,b
+	complains "--cgroup: 'a,,b' is not a list of cgroups"
+}
+
 it_says_where_no_cgroup_is_known() {
 	expect 0 "$bobbin" script -f -i "$sources/recording-0.1.data" -F comm,cgroup
 	grep . out | mostly 100 ' unknown$'
