@@ -11,6 +11,7 @@
 #include "cli/named_stack.h"
 #include "cli/stack_prefix.h"
 #include "cli/wall_clock.h"
+#include "profile/cgroup_table.h"
 #include "profile/perf_format.h"
 #include "profile/perf_reader.h"
 #include "profile/process_table.h"
@@ -325,7 +326,8 @@ int profile_builder_add(struct profile_builder *builder, const struct stack_samp
 		.reason = (uint8_t)sample->reason,
 		.traced = sample->traced && sample->reason != BOBBIN_REASON_NO_USER,
 	};
-	int r = profile_thread(p, sample->pid, sample->tid, sample->comm, &own.thread);
+	int r = profile_thread(p, sample->pid, sample->tid, sample->comm,
+			       sample->cgroup ? sample->cgroup->path : NULL, &own.thread);
 
 	if (!r)
 		r = stack_of(builder, sample, &own.stack);

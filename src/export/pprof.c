@@ -12,13 +12,14 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "export/cgroup_path.h"
 #include "export/pprof.pb-c.h"
 #include "export/profile_format.h"
 #include "export/safe_text.h"
 #include "export/text_table.h"
 
-/* Labels of a sample: comm, pid, tid, stack_end, unwound_by. */
-#define LABELS 5
+/* Labels of a sample: comm, pid, tid, cgroup, container.id, stack_end, unwound_by. */
+#define LABELS 7
 #define SOURCES_SIZE 256
 
 typedef Perftools__Profiles__Profile Message;
@@ -250,12 +251,16 @@ static size_t take_labels(struct pprof *w, const struct profile_total *t, Label 
 {
 	const struct profile_thread *thread = &w->profile->threads[t->thread];
 	const char *reason = profile_reason(t->traced, t->reason);
-	char sources[SOURCES_SIZE];
+	char sources[SOURCES_SIZE], container[CGROUP_CONTAINER_SIZE];
 	size_t count = 0;
 
 	text_label(w, "comm", string(w, thread->comm), &labels[count++]);
 	number_label(w, "pid", thread->pid, &labels[count++]);
 	number_label(w, "tid", thread->tid, &labels[count++]);
+	if (*thread->cgroup)
+		text_label(w, "cgroup", string(w, thread->cgroup), &labels[count++]);
+	if (cgroup_container(thread->cgroup, container))
+		text_label(w, "container.id", passing_string(w, container), &labels[count++]);
 	if (reason)
 		text_label(w, "stack_end", string(w, reason), &labels[count++]);
 	if (t->sources)

@@ -85,20 +85,24 @@ int profile_set_host(struct profile *profile, const char *host)
 	return name_pool_intern(&profile->names, host, &profile->host);
 }
 
-int profile_thread(struct profile *profile, int pid, int tid, const char *comm, uint32_t *ret)
+int profile_thread(struct profile *profile, int pid, int tid, const char *comm, const char *cgroup,
+		   uint32_t *ret)
 {
-	struct profile_thread own = {.pid = pid, .tid = tid, .comm = comm};
+	struct profile_thread own = {.pid = pid, .tid = tid, .comm = comm, .cgroup = cgroup};
 	size_t at = 0;
 	uint64_t hash;
 	int r = intern(profile, &own.comm);
 
+	if (!r)
+		r = intern(profile, &own.cgroup);
 	if (r)
 		return r;
 	hash = hash_address(profile, own.comm, (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid);
 	while (hash_index_next(&profile->thread_index, hash, &at, ret)) {
 		const struct profile_thread *known = &profile->threads[*ret];
 
-		if (known->pid == pid && known->tid == tid && known->comm == own.comm)
+		if (known->pid == pid && known->tid == tid && known->comm == own.comm &&
+		    known->cgroup == own.cgroup)
 			return 0;
 	}
 	r = hash_index_push(&profile->thread_index, hash, profile->threads, profile->thread_count,

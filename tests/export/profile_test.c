@@ -26,7 +26,7 @@ static uint32_t thread_of(struct profile *p, int tid, const char *comm)
 {
 	uint32_t id;
 
-	assert_int_equal(profile_thread(p, 1, tid, comm, &id), 0);
+	assert_int_equal(profile_thread(p, 1, tid, comm, NULL, &id), 0);
 	return id;
 }
 
@@ -90,6 +90,23 @@ static void each_thing_is_there_once(void **state)
 	/* copies were kept, not what was given */
 	name[0] = '?';
 	assert_string_equal(p->functions[function].name, "main");
+	profile_close(p);
+}
+
+static void a_thread_is_another_one_in_another_cgroup(void **state)
+{
+	struct profile *p = open_profile(false);
+	uint32_t ids[4];
+
+	for (size_t i = 0; i < 4; i++) {
+		static const char *const cgroups[] = {"/a", "/b", NULL, "/a"};
+
+		assert_int_equal(profile_thread(p, 1, 2, "x", cgroups[i], &ids[i]), 0);
+	}
+	assert_int_equal(p->thread_count, 3);
+	assert_int_equal(ids[3], ids[0]);
+	assert_string_equal(p->threads[ids[1]].cgroup, "/b");
+	assert_string_equal(p->threads[ids[2]].cgroup, "");
 	profile_close(p);
 }
 
@@ -232,6 +249,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_thing_is_there_once),
+		cmocka_unit_test(a_thread_is_another_one_in_another_cgroup),
 		cmocka_unit_test(texts_may_be_missing),
 		cmocka_unit_test(inlined_functions_stay_with_their_location),
 		cmocka_unit_test(samples_that_differ_in_time_are_one_total),
