@@ -94,6 +94,31 @@ static int ask_parent(struct recorder *r, struct process_cgroup *known, unsigned
 	return error;
 }
 
+static struct ended_process *place_of(struct recorder *r, int pid)
+{
+	return &r->ended[(unsigned int)pid % ENDED_PROCESSES];
+}
+
+/* It has samples still after it was said to have ended, the last one when it leaves its CPU. */
+static void recall(struct recorder *r, struct process *process)
+{
+	const struct ended_process *ended = place_of(r, process->pid);
+
+	if (ended->pid != process->pid)
+		return;
+	process->cgroup.last = ended->cgroup.last;
+	process->cgroup.parent = ended->cgroup.parent;
+}
+
+void recorder_note_end(struct recorder *r, const struct perf_event *event)
+{
+	const struct thread *thread = process_table_find(r->processes, (int)event->tid);
+
+	if (thread && thread->process->pid == (int)event->pid)
+		*place_of(r, thread->process->pid) =
+			(struct ended_process){thread->process->pid, thread->process->cgroup};
+}
+
 static int ask(struct recorder *r, struct process *process, unsigned int ancestors)
 {
 	struct process_cgroup *known = &process->cgroup;
@@ -102,8 +127,11 @@ static int ask(struct recorder *r, struct process *process, unsigned int ancesto
 	if (known->asked && r->time - known->asked < ASK_NS)
 		return 0;
 	known->asked = r->time;
-	if (!cgroup_of_process(process->pid, path))
+	if (!cgroup_of_process(process->pid, path)) {
+		if (!known->last && !known->parent)
+			recall(r, process);
 		return ask_parent(r, known, ancestors);
+	}
 	known->parent = 0;
 	return find(r, path, &known->last);
 }

@@ -15,6 +15,7 @@
 
 #include "profile/cgroup_table.h"
 #include "profile/probe_event.h"
+#include "profile/process_table.h"
 #include "profile/recorder.h"
 #include "profile/snapshot.h"
 #include "profile/trace_payload.h"
@@ -28,7 +29,14 @@ struct foreign_process {
 	uint64_t asked, described; /* by clock_now() */
 };
 
+/* A process that has ended, and what was known of its cgroup. */
+struct ended_process {
+	int pid; /* 0: none */
+	struct process_cgroup cgroup;
+};
+
 #define FOREIGN_PROCESSES 64
+#define ENDED_PROCESSES 256
 /* With those of wakers. */
 #define RECORDER_WAIT_EVENTS 3
 
@@ -54,6 +62,7 @@ struct recorder {
 	struct event_ids event_ids;     /* of those, if there are several */
 	struct cgroup_table cgroups;    /* that samples are of */
 	char *cgroup_mount;             /* "": there is none; NULL: it was not looked for */
+	struct ended_process ended[ENDED_PROCESSES]; /* by their numbers, the last ones */
 	uint64_t code_due;   /* when one of all processes may be searched for code again */
 	bool code_open;      /* a process is known that is to be asked now and then */
 	uint64_t code_sweep; /* when all of these are asked again, by clock_now() */
@@ -100,6 +109,9 @@ int recorder_tell_images_over(struct recorder *recorder, const struct perf_event
 
 /* Before a sample is given, ask which cgroup its process is in, if that is due.  0 or a negative errno. */
 int recorder_ask_cgroup(struct recorder *recorder, struct process *process);
+
+/* Before an EXIT record is taken in, which ends what is known of the process. */
+void recorder_note_end(struct recorder *recorder, const struct perf_event *event);
 
 /*
  * A sweep begins: ask the processes that are known to tell of their code what is new, if that is due.

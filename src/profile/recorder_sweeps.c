@@ -73,6 +73,8 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 		r->stats.lost += event->lost;
 	if (event->type == PERF_RECORD_LOST)
 		recorder_forget_walks(r);
+	if (event->type == PERF_RECORD_EXIT)
+		recorder_note_end(r, event);
 	error = recorder_take_in(r, event);
 	if (!error && r->returns.count && event->type == PERF_RECORD_FORK)
 		error = inherit_calls(r, event);

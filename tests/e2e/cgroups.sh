@@ -58,6 +58,8 @@ it_knows_those_of_processes_that_have_ended() {
 	cgroups --comm chain >each
 	some . 20 <each
 	mostly 99 " /$group\$" <each
+	# a process has samples while it ends, too
+	cgroups | mostly 99 " /"
 }
 
 # What is moved is asked again within a second

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which processes have changed since the last look: each is told once, and none after its end. */
+/*
+ * Which processes have changed since the last look: each is told once, and none after its end.  What a
+ * process has of its parent.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/native_arch.h"
+#include "profile/cgroup_table.h"
 #include "profile/process_table.h"
 
 struct fixture {
@@ -119,11 +123,45 @@ static void nothing_is_noted_for_nobody(void **state)
 	expect_changed(f, 0, 0);
 }
 
+static struct process *process_of(struct fixture *f, int pid)
+{
+	struct thread *thread;
+
+	assert_int_equal(process_table_thread(f->table, pid, pid, &thread), 0);
+	return thread->process;
+}
+
+static void a_child_is_where_its_parent_is_until_it_is_asked(void **state)
+{
+	static const struct cgroup cgroup = {.id = 7};
+	struct fixture *f = *state;
+	struct perf_event exec = {.type = PERF_RECORD_COMM,
+				  .pid = 2,
+				  .tid = 2,
+				  .comm = {.comm = "new", .exec = true}};
+
+	process_of(f, 1)->cgroup = (struct process_cgroup){.last = &cgroup, .asked = 100};
+	take(f, PERF_RECORD_FORK, 2, 1);
+	assert_ptr_equal(process_of(f, 2)->cgroup.last, &cgroup);
+	assert_int_equal(process_of(f, 2)->cgroup.parent, 1);
+	assert_int_equal(process_of(f, 2)->cgroup.asked, 0);
+	process_of(f, 2)->cgroup.asked = 100;
+	/* what runs programs moves before */
+	assert_int_equal(process_table_event(f->table, &exec), 0);
+	assert_int_equal(process_of(f, 2)->cgroup.asked, 0);
+	assert_ptr_equal(process_of(f, 2)->cgroup.last, &cgroup);
+	/* its number is another's now */
+	take(f, PERF_RECORD_EXIT, 2, 1);
+	assert_null(process_of(f, 2)->cgroup.last);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(changes_are_told_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_has_ended_is_not_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_child_is_where_its_parent_is_until_it_is_asked,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nothing_is_noted_for_nobody, set_up, tear_down),
 	};
 
