@@ -326,8 +326,14 @@ int profile_builder_add(struct profile_builder *builder, const struct stack_samp
 		.reason = (uint8_t)sample->reason,
 		.traced = sample->traced && sample->reason != BOBBIN_REASON_NO_USER,
 	};
-	int r = profile_thread(p, sample->pid, sample->tid, sample->comm,
-			       sample->cgroup ? sample->cgroup->path : NULL, &own.thread);
+	const struct profile_thread thread = {
+		.pid = sample->pid,
+		.tid = sample->tid,
+		.comm = sample->comm,
+		.cgroup = sample->cgroup ? sample->cgroup->path : NULL,
+		.process = sample->process ? sample->process->comm : NULL,
+	};
+	int r = profile_thread(p, &thread, &own.thread);
 
 	if (!r)
 		r = stack_of(builder, sample, &own.stack);

@@ -85,10 +85,18 @@ int profile_set_host(struct profile *profile, const char *host)
 	return name_pool_intern(&profile->names, host, &profile->host);
 }
 
-int profile_thread(struct profile *profile, int pid, int tid, const char *comm, const char *cgroup,
-		   uint32_t *ret)
+static bool same_thread(const struct profile_thread *a, const struct profile_thread *b)
 {
-	struct profile_thread own = {.pid = pid, .tid = tid, .comm = comm, .cgroup = cgroup};
+	return a->pid == b->pid && a->tid == b->tid && a->comm == b->comm && a->cgroup == b->cgroup;
+}
+
+int profile_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *ret)
+{
+	struct profile_thread own = {.pid = thread->pid,
+				     .tid = thread->tid,
+				     .comm = thread->comm,
+				     .cgroup = thread->cgroup,
+				     .process = thread->process};
 	size_t at = 0;
 	uint64_t hash;
 	int r = intern(profile, &own.comm);
@@ -97,16 +105,15 @@ int profile_thread(struct profile *profile, int pid, int tid, const char *comm, 
 		r = intern(profile, &own.cgroup);
 	if (r)
 		return r;
-	hash = hash_address(profile, own.comm, (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid);
-	while (hash_index_next(&profile->thread_index, hash, &at, ret)) {
-		const struct profile_thread *known = &profile->threads[*ret];
-
-		if (known->pid == pid && known->tid == tid && known->comm == own.comm &&
-		    known->cgroup == own.cgroup)
+	hash = hash_address(profile, own.comm,
+			    (uint64_t)(uint32_t)own.pid << 32 | (uint32_t)own.tid);
+	while (hash_index_next(&profile->thread_index, hash, &at, ret))
+		if (same_thread(&profile->threads[*ret], &own))
 			return 0;
-	}
-	r = hash_index_push(&profile->thread_index, hash, profile->threads, profile->thread_count,
-			    profile->thread_room, own);
+	r = intern(profile, &own.process);
+	if (!r)
+		r = hash_index_push(&profile->thread_index, hash, profile->threads,
+				    profile->thread_count, profile->thread_room, own);
 	if (!r)
 		*ret = (uint32_t)profile->thread_count - 1;
 	return r;

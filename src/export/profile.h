@@ -48,12 +48,13 @@ struct profile_event {
  * struct profile_thread - a thread as long as it has a name, and is in a cgroup
  * @pid, @tid, @comm: which one
  * @cgroup: the path; "": it is not known
+ * @process: what its process was called when it was first sampled
  * @first, @last: when it was sampled, by the clock of the samples, in nanoseconds
  * @samples: of it
  */
 struct profile_thread {
 	int pid, tid;
-	const char *comm, *cgroup;
+	const char *comm, *cgroup, *process;
 	uint64_t first, last, samples;
 };
 
@@ -162,8 +163,7 @@ void profile_close(struct profile *profile); /* or NULL */
  * stands for "".  0, -ENOMEM, or -E2BIG for 2^32 - 2 of them.
  */
 int profile_event(struct profile *profile, const struct profile_event *event, uint32_t *ret);
-int profile_thread(struct profile *profile, int pid, int tid, const char *comm, const char *cgroup,
-		   uint32_t *ret);
+int profile_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *ret);
 int profile_mapping(struct profile *profile, const struct profile_mapping *mapping, uint32_t *ret);
 int profile_function(struct profile *profile, const struct profile_function *function,
 		     uint32_t *ret);

@@ -306,6 +306,8 @@ static int on_comm(struct process_table *table, const struct perf_event *event)
 		return r;
 	thread->told = true;
 	strncpy(thread->comm, event->comm.comm, COMM_SIZE - 1);
+	if (event->pid == event->tid)
+		memcpy(thread->process->comm, thread->comm, COMM_SIZE);
 	if (event->comm.exec) {
 		bobbin_space_clear(thread->process->space);
 		thread->process->in_exec = true;
@@ -339,6 +341,8 @@ static int on_fork(struct process_table *table, const struct perf_event *event)
 		/* it may be heard of before it was born: another CPU's records came first */
 		process = *process_link(table, pid);
 		r = process ? 0 : add_process(table, pid, parent->process, &process);
+		if (!r)
+			memcpy(process->comm, comm, COMM_SIZE);
 	}
 	if (!r)
 		r = add_thread(table, tid, process, &child);

@@ -75,6 +75,7 @@ struct probed_calls;
 
 struct process {
 	int pid;
+	char comm[COMM_SIZE];   /* of its first thread */
 	uint32_t threads;       /* alive */
 	bool changed;           /* noted, see process_table_note() */
 	uint64_t program;       /* another number for each process and program that it runs */

@@ -75,6 +75,8 @@ it_counts_samples_in_pprof() {
 	grep -q 'stack_end:\[OUTERMOST\]' raw
 	grep -q 'unwound_by:\[.*\.eh_frame' raw
 	grep -q "comm:\[cc1\]" raw
+	cgroup=$("$bobbin" script -q -F cgroup | awk 'NF { print $1; exit }')
+	[ "$cgroup" = unknown ] || grep -q -F "cgroup:[$cgroup]" raw || fail "not $cgroup: $(head raw)"
 	# build IDs are those of the files
 	id=$(readelf -n "$(gcc -print-prog-name=cc1)" | sed -n 's/.*Build ID: //p')
 	grep -q "cc1 $id " raw || fail "no build ID $id: $(sed -n '/^Mappings/,$p' raw)"

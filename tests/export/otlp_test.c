@@ -22,7 +22,9 @@ static struct profile *small_profile(void)
 
 	assert_int_equal(profile_open(false, &p), 0);
 	assert_int_equal(profile_event(p, &event, &id), 0);
-	assert_int_equal(profile_thread(p, 1, 2, "a", NULL, &id), 0);
+	assert_int_equal(
+		profile_thread(p, &(struct profile_thread){.pid = 1, .tid = 2, .comm = "a"}, &id),
+		0);
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct profile_function function = {.name = "f", .dso = i ? "a" : "b"};
 		struct profile_line line = {0};

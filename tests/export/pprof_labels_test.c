@@ -15,6 +15,7 @@ typedef Perftools__Profiles__Profile Message;
 static Message *message_in(const char *cgroup)
 {
 	const struct profile_event event = {.name = "cpu-clock", .unit = "nanoseconds"};
+	const struct profile_thread thread = {.pid = 1, .tid = 2, .comm = "a", .cgroup = cgroup};
 	const struct profile_sample sample = {.weight = 1};
 	struct profile *p;
 	char *bytes;
@@ -26,7 +27,7 @@ static Message *message_in(const char *cgroup)
 	assert_non_null(out);
 	assert_int_equal(profile_open(false, &p), 0);
 	assert_int_equal(profile_event(p, &event, &id), 0);
-	assert_int_equal(profile_thread(p, 1, 2, "a", cgroup, &id), 0);
+	assert_int_equal(profile_thread(p, &thread, &id), 0);
 	assert_int_equal(profile_add(p, &sample), 0);
 	assert_int_equal(pprof_write(p, out), 0);
 	assert_int_equal(fclose(out), 0);

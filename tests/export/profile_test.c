@@ -24,9 +24,10 @@ static struct profile *open_profile(bool timed)
 
 static uint32_t thread_of(struct profile *p, int tid, const char *comm)
 {
+	const struct profile_thread thread = {.pid = 1, .tid = tid, .comm = comm};
 	uint32_t id;
 
-	assert_int_equal(profile_thread(p, 1, tid, comm, NULL, &id), 0);
+	assert_int_equal(profile_thread(p, &thread, &id), 0);
 	return id;
 }
 
@@ -100,13 +101,16 @@ static void a_thread_is_another_one_in_another_cgroup(void **state)
 
 	for (size_t i = 0; i < 4; i++) {
 		static const char *const cgroups[] = {"/a", "/b", NULL, "/a"};
+		const struct profile_thread thread = {
+			.pid = 1, .tid = 2, .comm = "x", .cgroup = cgroups[i], .process = "p"};
 
-		assert_int_equal(profile_thread(p, 1, 2, "x", cgroups[i], &ids[i]), 0);
+		assert_int_equal(profile_thread(p, &thread, &ids[i]), 0);
 	}
 	assert_int_equal(p->thread_count, 3);
 	assert_int_equal(ids[3], ids[0]);
 	assert_string_equal(p->threads[ids[1]].cgroup, "/b");
 	assert_string_equal(p->threads[ids[2]].cgroup, "");
+	assert_string_equal(p->threads[ids[0]].process, "p");
 	profile_close(p);
 }
 

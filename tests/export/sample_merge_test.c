@@ -22,7 +22,9 @@ static uint32_t thread_of(struct profile *p, unsigned int number)
 	const char name[] = {(char)('a' + number), '\0'};
 	uint32_t id;
 
-	assert_int_equal(profile_thread(p, 1, 1, name, NULL, &id), 0);
+	assert_int_equal(
+		profile_thread(p, &(struct profile_thread){.pid = 1, .tid = 1, .comm = name}, &id),
+		0);
 	return id;
 }
 

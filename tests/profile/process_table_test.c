@@ -131,6 +131,30 @@ static struct process *process_of(struct fixture *f, int pid)
 	return thread->process;
 }
 
+static void take_comm(struct fixture *f, int pid, int tid, const char *comm)
+{
+	const struct perf_event event = {.type = PERF_RECORD_COMM,
+					 .pid = (uint32_t)pid,
+					 .tid = (uint32_t)tid,
+					 .comm = {.comm = comm}};
+
+	assert_int_equal(process_table_event(f->table, &event), 0);
+}
+
+static void a_process_is_called_as_its_first_thread(void **state)
+{
+	struct fixture *f = *state;
+
+	take_comm(f, 1, 1, "first");
+	take_comm(f, 1, 2, "second");
+	assert_string_equal(process_of(f, 1)->comm, "first");
+	take(f, PERF_RECORD_FORK, 3, 1);
+	assert_string_equal(process_of(f, 3)->comm, "first");
+	take_comm(f, 3, 3, "child");
+	assert_string_equal(process_of(f, 1)->comm, "first");
+	assert_string_equal(process_of(f, 3)->comm, "child");
+}
+
 static void a_child_is_where_its_parent_is_until_it_is_asked(void **state)
 {
 	static const struct cgroup cgroup = {.id = 7};
@@ -162,6 +186,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_has_ended_is_not_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_child_is_where_its_parent_is_until_it_is_asked,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_process_is_called_as_its_first_thread, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(nothing_is_noted_for_nobody, set_up, tear_down),
 	};
 
