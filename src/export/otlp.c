@@ -6,9 +6,9 @@
  * count bytes, which also fills the tables of strings and attributes, then to write.  In memory is
  * one element at a time, and what the tables and stacks are numbered by.
  *
- * Processes are attributes of samples, and there is one resource.  Each resource is a series of its
- * own in Pyroscope, with a label for each attribute, and another message with its own samples for
- * the collector; OpenTelemetry's profiler also says of samples which process they are of.
+ * There is a resource for each service and each container.  One is a series of its own in Pyroscope,
+ * with a label for each attribute, and another message with its own samples for the collector.
+ * Processes are attributes of samples, as OpenTelemetry's profiler has them.
  *
  * Samples have no times, so those that differ in nothing else are one, and the message does not
  * grow with the time that was recorded.
@@ -22,6 +22,7 @@
 
 #include "base/vector.h"
 #include "export/otlp.pb-c.h"
+#include "export/otlp_resource.h"
 #include "export/profile_format.h"
 #include "export/safe_text.h"
 #include "export/text_table.h"
@@ -29,8 +30,6 @@
 /* Attributes of a sample: process.pid, thread.id, thread.name, bobbin.stack_end, .unwound_by. */
 #define SAMPLE_ATTRIBUTES 5
 #define SOURCES_SIZE 256
-#define SERVICE_KEY "service.name"
-#define HOST_KEY "host.name"
 #define ID_SIZE 16
 #define SPAN_ID_SIZE 8
 /* of protocol buffers: what has its length before it, and the bits of a number in a byte */
@@ -62,26 +61,34 @@ struct numbering {
 	size_t count;
 };
 
+/* Of the messages of a resource. */
+struct resource_sizes {
+	uint64_t all, resource, scope;
+};
+
 /**
  * struct otlp - a request that is being made
- * @profile: which one; @resource: what is said of all of it
+ * @profile: which one; @resources: what is told apart in it
+ * @given: what the caller says of all of it
  * @out: where, or NULL while bytes are counted
  * @size: those that were counted
- * @resource_profiles_size, @resource_size, @scope_size, @dictionary_size, @profile_sizes: of messages; 0: not known yet
+ * @dictionary_size, @sizes, @profile_sizes: of messages, of each resource and profile; 0: not known yet
  * @functions: those of the profile that differ here, where files of code do not count
  * @stacks: that samples have; others are only parts of these
- * @first, @next: totals of each event, as a list of their numbers and one
+ * @first, @next: totals of each profile, as a list of their numbers and one; profiles are the events of
+ *	each resource
  * @are_counts: for each event: all samples have the weight of a period
  * @indices, @lines: of the element that is made
  */
 struct otlp {
 	ProtobufCBuffer buffer;
 	const struct profile *profile;
-	const struct otlp_attribute *resource;
-	size_t resource_count;
+	const struct otlp_attribute *given;
+	size_t given_count;
+	struct otlp_resources resources;
 	FILE *out;
-	uint64_t size, resource_profiles_size, resource_size, scope_size, dictionary_size,
-		*profile_sizes;
+	uint64_t size, dictionary_size, *profile_sizes;
+	struct resource_sizes *sizes;
 	struct text_table strings;
 	struct attribute *attributes;
 	size_t attribute_count, attribute_room;
@@ -244,6 +251,7 @@ static void take_id(struct otlp *w, uint8_t id[ID_SIZE], Otlp__Profile *ret)
 	ret->profile_id.data = id;
 }
 
+/* @number: of the event */
 static void put_profile_head(struct otlp *w, size_t number)
 {
 	const struct profile *p = w->profile;
@@ -301,7 +309,7 @@ static void put_total(struct otlp *w, const struct profile_total *t)
 
 static void put_profile(struct otlp *w, size_t number)
 {
-	put_profile_head(w, number);
+	put_profile_head(w, number % w->profile->event_count);
 	for (uint32_t i = w->first[number]; i; i = w->next[i - 1])
 		put_total(w, &w->profile->totals[i - 1]);
 }
@@ -310,13 +318,18 @@ static void put_scope(struct otlp *w, size_t number)
 {
 	Otlp__ScopeProfiles message = OTLP__SCOPE_PROFILES__INIT;
 	Otlp__InstrumentationScope scope = OTLP__INSTRUMENTATION_SCOPE__INIT;
+	const size_t events = w->profile->event_count;
 
-	(void)number;
 	scope.name = (char *)(uintptr_t)PROFILE_CREATOR;
 	message.scope = &scope;
 	put(w, &message.base);
-	for (size_t i = 0; i < w->profile->event_count; i++)
-		nest(w, SCOPE_PROFILES, &w->profile_sizes[i], put_profile, i);
+	for (size_t i = 0; i < events; i++) {
+		const size_t profile = number * events + i;
+
+		/* of an event that nobody has samples of there is one all the same */
+		if (w->first[profile] || w->resources.count == 1)
+			nest(w, SCOPE_PROFILES, &w->profile_sizes[profile], put_profile, profile);
+	}
 }
 
 /* Strings of protocol buffers are valid UTF-8.  NULL: there is no memory. */
@@ -347,31 +360,28 @@ static void put_resource_attribute(struct otlp *w, const char *key, const char *
 	free(value.string_value);
 }
 
-static bool has_attribute(const struct otlp *w, const char *key)
+static void put_known_attribute(struct otlp *w, const char *key, const char *text)
 {
-	for (size_t i = 0; i < w->resource_count; i++)
-		if (!strcmp(w->resource[i].key, key))
-			return true;
-	return false;
+	if (text && !otlp_has_attribute(w->given, w->given_count, key))
+		put_resource_attribute(w, key, text);
 }
 
 static void put_resource(struct otlp *w, size_t number)
 {
-	const char *host = w->profile->host;
+	const struct otlp_resource *resource = &w->resources.list[number];
 
-	(void)number;
-	if (!has_attribute(w, SERVICE_KEY))
-		put_resource_attribute(w, SERVICE_KEY, "unknown_service");
-	if (host && !has_attribute(w, HOST_KEY))
-		put_resource_attribute(w, HOST_KEY, host);
-	for (size_t i = 0; i < w->resource_count; i++)
-		put_resource_attribute(w, w->resource[i].key, w->resource[i].value);
+	put_known_attribute(w, OTLP_SERVICE, resource->service);
+	put_known_attribute(w, OTLP_CONTAINER, resource->container);
+	put_known_attribute(w, OTLP_POD, resource->pod);
+	put_known_attribute(w, OTLP_HOST, w->profile->host);
+	for (size_t i = 0; i < w->given_count; i++)
+		put_resource_attribute(w, w->given[i].key, w->given[i].value);
 }
 
 static void put_resource_profiles(struct otlp *w, size_t number)
 {
-	nest(w, RESOURCE, &w->resource_size, put_resource, number);
-	nest(w, RESOURCE_SCOPE_PROFILES, &w->scope_size, put_scope, number);
+	nest(w, RESOURCE, &w->sizes[number].resource, put_resource, number);
+	nest(w, RESOURCE_SCOPE_PROFILES, &w->sizes[number].scope, put_scope, number);
 }
 
 static void put_mapping(struct otlp *w, const struct profile_mapping *m)
@@ -606,7 +616,8 @@ static void put_dictionary(struct otlp *w, size_t number)
 
 static void put_request(struct otlp *w)
 {
-	nest(w, REQUEST_RESOURCE_PROFILES, &w->resource_profiles_size, put_resource_profiles, 0);
+	for (size_t i = 0; i < w->resources.count; i++)
+		nest(w, REQUEST_RESOURCE_PROFILES, &w->sizes[i].all, put_resource_profiles, i);
 	nest(w, REQUEST_DICTIONARY, &w->dictionary_size, put_dictionary, 0);
 }
 
@@ -674,20 +685,24 @@ static int number_stacks(struct otlp *w)
 static int sort_totals(struct otlp *w)
 {
 	const struct profile *p = w->profile;
+	const size_t profiles = w->resources.count * p->event_count;
 
-	w->first = calloc(p->event_count + 1, sizeof(*w->first));
+	w->first = calloc(profiles + 1, sizeof(*w->first));
 	w->next = calloc(p->total_count + 1, sizeof(*w->next));
 	w->are_counts = calloc(p->event_count + 1, sizeof(*w->are_counts));
-	w->profile_sizes = calloc(p->event_count + 1, sizeof(*w->profile_sizes));
-	if (!w->first || !w->next || !w->are_counts || !w->profile_sizes)
+	w->profile_sizes = calloc(profiles + 1, sizeof(*w->profile_sizes));
+	w->sizes = calloc(w->resources.count, sizeof(*w->sizes));
+	if (!w->first || !w->next || !w->are_counts || !w->profile_sizes || !w->sizes)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->event_count; i++)
 		w->are_counts[i] = profile_is_clock(&p->events[i]) && p->events[i].period;
 	for (size_t i = p->total_count; i-- > 0;) {
 		const struct profile_total *t = &p->totals[i];
+		uint32_t *first =
+			&w->first[w->resources.of_threads[t->thread] * p->event_count + t->event];
 
-		w->next[i] = w->first[t->event];
-		w->first[t->event] = (uint32_t)i + 1;
+		w->next[i] = *first;
+		*first = (uint32_t)i + 1;
 		if (t->weight / t->samples != p->events[t->event].period || t->weight % t->samples)
 			w->are_counts[t->event] = false;
 	}
@@ -706,6 +721,8 @@ static int prepare(struct otlp *w)
 		r = number_functions(w);
 	if (!r)
 		r = number_stacks(w);
+	if (!r)
+		r = otlp_resources_init(&w->resources, p, w->given, w->given_count);
 	return r ? r : sort_totals(w);
 }
 
@@ -730,14 +747,16 @@ int otlp_write_request(const struct profile *profile, const struct otlp_attribut
 {
 	struct otlp w = {.buffer = {.append = append},
 			 .profile = profile,
-			 .resource = attributes,
-			 .resource_count = count};
+			 .given = attributes,
+			 .given_count = count};
 	int r = count_and_write(&w, out);
 
 	text_table_fini(&w.strings);
 	hash_index_fini(&w.attribute_index);
 	numbering_fini(&w.functions);
 	numbering_fini(&w.stacks);
+	otlp_resources_fini(&w.resources);
+	free(w.sizes);
 	free(w.profile_sizes);
 	free(w.attributes);
 	free(w.first);

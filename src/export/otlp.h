@@ -12,16 +12,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "export/otlp_resource.h"
 #include "export/profile.h"
 
-/* What is said of all that was profiled: "service.name", "container.id", "host.name" … */
-struct otlp_attribute {
-	const char *key, *value;
-};
-
 /*
- * Write a request with these attributes, each of another key.  Where none is "service.name", the
- * service is unknown; the profile's host is added.  0; -ENOMEM; -EFBIG: it would have more than
+ * Write a request with these attributes, each of another key.  Samples are told apart by service,
+ * container and pod, and get "service.name", "container.id", "k8s.pod.uid" and the profile's "host.name"
+ * where none of the attributes is that: the unit of systemd or the name of the process, and what the
+ * path of its cgroup says.  0; -ENOMEM; -EFBIG: it would have more than
  * 2 GiB, which no reader takes; errors of @out stay there.
  */
 int otlp_write_request(const struct profile *profile, const struct otlp_attribute *attributes,

@@ -3,6 +3,7 @@
 # Which cgroups samples are of: in recordings, ours and perf's, and as what is asked for.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/cgroup_folders.sh"
+. "$(dirname "$0")/otlp.sh"
 
 # cgroups [OPTION…]: of perf.data, a line a sample: "COMM PATH"
 cgroups() {
@@ -127,6 +128,29 @@ it_takes_the_samples_of_cgroups() {
 	complains 'no samples are what the options ask for'
 	expect 2 "$bobbin" report --cgroup a,,b
 	complains "--cgroup: 'a,,b' is not a list of cgroups"
+}
+
+# has_service PROGRAM SERVICE CONTAINER POD: with the program's samples
+has_service() {
+	has_facts "service $2 $3 $4 $(cgroups --comm "$1" | grep -c .)"
+}
+
+it_tells_services_and_containers_apart() {
+	cgroup_mount services
+	container=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+	pod=2f9a7c15-3c1d-4a0e-9d52-7f1f8b6f0c11
+	within=kubepods-pod$(echo $pod | tr - _).slice/cri-containerd-$container.scope
+	mkdir -p "$mount/$group/$within" "$mount/$group/web.service/worker"
+	spawn_in "$group/$within" "$(program_as one chain)" 60000
+	both=$pid
+	spawn_in "$group/web.service/worker" "$(program_as two chain)" 60000
+	works_on "$pid"
+	record -e cpu-clock -F 2500 -p "$both,$pid" sleep 1
+	quietly "$bobbin" export -o both.otlp
+	facts both.otlp
+	has_service one one $container $pod
+	has_service two web.service none none
+	[ "$(grep -c '^service' facts)" -eq 2 ]
 }
 
 it_says_where_no_cgroup_is_known() {

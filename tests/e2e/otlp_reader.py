@@ -4,8 +4,9 @@
 The text is read from stdin.  What the specification of version 1.11.0 demands is checked in each
 case; what it breaks is said, and the exit status is 1.
 
-    facts    a line for each thing: of the resource, the profiles, mappings and attributes
-    weights  NAME<tab>PERCENT of each function; of the first profile with samples, or the event's
+    facts    a line for each thing: of resources, the profiles, mappings and attributes; profiles of an
+             event in several resources are added up
+    weights  NAME<tab>PERCENT of each function; of the first event with samples, or this one
 """
 
 import collections
@@ -62,7 +63,7 @@ class Request:
         self.message = parse(iter(text.splitlines()))
         unknown = [name for name in self.message if name not in ("resource_profiles", "dictionary")]
         assert not unknown, f"unknown fields: {unknown}"
-        assert len(self.message["resource_profiles"]) == 1, "not one resource"
+        assert self.message["resource_profiles"], "no resource"
         assert len(self.message["dictionary"]) == 1, "not one dictionary"
         dictionary = self.message["dictionary"][0]
         self.tables = {name: dictionary[f"{name}_table"] for name in TABLES}
@@ -94,14 +95,25 @@ class Request:
             found[key] = value_of(pair["value"][0])
         return found
 
-    def resource(self):
-        pairs = self.message["resource_profiles"][0]["resource"][0]["attributes"]
-        return {pair["key"][0].decode(): value_of(pair["value"][0]) for pair in pairs}
+    def resources(self):
+        """The attributes of each, and its profiles."""
+        for resource_profiles in self.message["resource_profiles"]:
+            pairs = resource_profiles["resource"][0]["attributes"]
+            attributes = {pair["key"][0].decode(): value_of(pair["value"][0]) for pair in pairs}
+            assert len(attributes) == len(pairs), f"an attribute is there twice: {pairs}"
+            scopes = resource_profiles["scope_profiles"]
+            assert len(scopes) == 1 and scopes[0]["scope"][0]["name"] == [b"bobbin"], "not one scope"
+            yield attributes, scopes[0]["profiles"]
 
     def profiles(self):
-        scopes = self.message["resource_profiles"][0]["scope_profiles"]
-        assert len(scopes) == 1 and scopes[0]["scope"][0]["name"] == [b"bobbin"], "not one scope"
-        return scopes[0]["profiles"]
+        return [profile for _, profiles in self.resources() for profile in profiles]
+
+    def events(self):
+        """The profiles of each event."""
+        events = collections.defaultdict(list)
+        for profile in self.profiles():
+            events[self.attributes(profile)["bobbin.event"]].append(profile)
+        return events
 
     def type(self, profile, field):
         kind = first(profile, field, None)
@@ -137,6 +149,8 @@ class Request:
 
     def check(self):
         ids = set()
+        identities = [frozenset(attributes.items()) for attributes, _ in self.resources()]
+        assert len(set(identities)) == len(identities), "resources should be one"
         for profile in self.profiles():
             self.check_profile(profile)
             ids.add(first(profile, "profile_id"))
@@ -163,19 +177,25 @@ class Request:
 
 
 def facts(request):
-    for key, value in request.resource().items():
-        print("resource", key, value)
-    for profile in request.profiles():
+    for attributes, profiles in request.resources():
+        for key, value in attributes.items():
+            print("resource", key, value)
+        print("service", attributes["service.name"], attributes.get("container.id", "none"),
+              attributes.get("k8s.pod.uid", "none"),
+              sum(sample["values"][0] for profile in profiles for sample in profile["samples"]))
+    for event, profiles in request.events().items():
         told = collections.Counter()
         weight = 0
-        for sample in profile["samples"]:
+        profile = profiles[0]
+        samples = [sample for each in profiles for sample in each["samples"]]
+        for sample in samples:
             weight += sample["values"][0]
             for key, value in request.attributes(sample).items():
                 told[key, value] += sample["values"][0]
             told["depth", len(request.stack(sample))] += sample["values"][0]
-        print("profile", request.attributes(profile)["bobbin.event"], request.type(profile, "sample_type"),
+        print("profile", event, request.type(profile, "sample_type"),
               request.type(profile, "period_type"), first(profile, "period"),
-              first(profile, "time_unix_nano"), first(profile, "duration_nano"), len(profile["samples"]), weight)
+              first(profile, "time_unix_nano"), first(profile, "duration_nano"), len(samples), weight)
         for (key, value), count in told.items():
             print("sample", key, value, count)
     for mapping in request.tables["mapping"][1:]:
@@ -191,11 +211,11 @@ def facts(request):
 
 
 def weights(request, column, event=None):
-    found = [profile for profile in request.profiles()
-             if (profile["samples"] if event is None else
-                 request.attributes(profile)["bobbin.event"] == event)]
+    found = [samples for name, profiles in request.events().items()
+             if (samples := [sample for profile in profiles for sample in profile["samples"]])
+             and event in (None, name)]
     all_weights, total = collections.Counter(), 0
-    for sample in found[0]["samples"] if found else []:
+    for sample in found[0] if found else []:
         value, stack = sample["values"][0], request.stack(sample)
         total += value
         names = {name for frame in stack for name in frame} if column == "total" else stack[0][:1] if stack else []

@@ -44,7 +44,9 @@ static void add_sample(struct profile *p, uint64_t weight, uint32_t stack)
 	assert_int_equal(profile_add(p, &sample), 0);
 }
 
-static Request *request_of(struct profile *p, const struct otlp_attribute *attributes, size_t count)
+/* Of any number of resources. */
+static Request *whole_request_of(struct profile *p, const struct otlp_attribute *attributes,
+				 size_t count)
 {
 	char *bytes;
 	size_t size;
@@ -58,6 +60,13 @@ static Request *request_of(struct profile *p, const struct otlp_attribute *attri
 	free(bytes);
 	profile_close(p);
 	assert_non_null(request);
+	return request;
+}
+
+static Request *request_of(struct profile *p, const struct otlp_attribute *attributes, size_t count)
+{
+	Request *request = whole_request_of(p, attributes, count);
+
 	assert_int_equal(request->n_resource_profiles, 1);
 	assert_int_equal(request->resource_profiles[0]->n_scope_profiles, 1);
 	return request;
@@ -77,9 +86,8 @@ static const Otlp__Profile *profile_in(const Request *request)
 }
 
 /* NULL: it has none */
-static const char *resource_attribute(const Request *request, const char *key)
+static const char *attribute_of(const Otlp__Resource *resource, const char *key)
 {
-	const Otlp__Resource *resource = request->resource_profiles[0]->resource;
 	const char *found = NULL;
 
 	for (size_t i = 0; i < resource->n_attributes; i++) {
@@ -89,6 +97,11 @@ static const char *resource_attribute(const Request *request, const char *key)
 		found = resource->attributes[i]->value->string_value;
 	}
 	return found;
+}
+
+static const char *resource_attribute(const Request *request, const char *key)
+{
+	return attribute_of(request->resource_profiles[0]->resource, key);
 }
 
 static const char *text(const Request *request, int32_t number)
@@ -118,6 +131,96 @@ static void services_are_unknown_unless_they_are_given(void **state)
 	request = request_of(p, own, 3);
 	assert_string_equal(resource_attribute(request, "host.name"), "mine");
 	assert_string_equal(resource_attribute(request, "container.id"), "a\xef\xbf\xbd");
+	free_request(request);
+}
+
+/* A sample of a thread, with two events in all. */
+static void add_thread_sample(struct profile *p, const struct profile_thread *thread,
+			      uint32_t event)
+{
+	struct profile_sample sample = {.weight = PERIOD, .stack = 1, .event = event};
+
+	assert_int_equal(profile_thread(p, thread, &sample.thread), 0);
+	assert_int_equal(profile_add(p, &sample), 0);
+}
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define UID "2f9a7c15-3c1d-4a0e-9d52-7f1f8b6f0c11"
+#define POD "/kubepods/burstable/pod" UID "/" ID
+
+static struct profile *profile_of_services(void)
+{
+	static const struct profile_event faults = {.name = "page-faults", .unit = "count"};
+	static const struct profile_thread threads[] = {
+		{.pid = 3, .tid = 4, .comm = "worker 1", .cgroup = POD, .process = "java"},
+		{.pid = 5, .tid = 5, .comm = "sshd", .cgroup = "/system.slice/ssh.service"},
+		{.pid = 3, .tid = 5, .comm = "worker 2", .cgroup = POD, .process = "java"},
+		{.pid = 6,
+		 .tid = 6,
+		 .comm = "kworker/0:1",
+		 .cgroup = "/",
+		 .process = "kworker/0:1"},
+		{.pid = 7,
+		 .tid = 7,
+		 .comm = "kworker/1:1",
+		 .cgroup = "/",
+		 .process = "kworker/1:1"},
+	};
+	struct profile *p = small_profile();
+	uint32_t id;
+
+	assert_int_equal(profile_event(p, &faults, &id), 0);
+	for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++)
+		add_thread_sample(p, &threads[i], 0);
+	add_thread_sample(p, &threads[2], 1);
+	return p;
+}
+
+/* @profiles, and @samples of the first one; NULL: no such attribute. */
+static void assert_resource(const Otlp__ResourceProfiles *profiles, const char *service,
+			    const char *container, const char *pod, size_t count, size_t samples)
+{
+	const Otlp__Resource *resource = profiles->resource;
+	const Otlp__ScopeProfiles *scope = profiles->scope_profiles[0];
+
+	assert_string_equal(attribute_of(resource, "service.name"), service);
+	if (container)
+		assert_string_equal(attribute_of(resource, "container.id"), container);
+	else
+		assert_null(attribute_of(resource, "container.id"));
+	if (pod)
+		assert_string_equal(attribute_of(resource, "k8s.pod.uid"), pod);
+	else
+		assert_null(attribute_of(resource, "k8s.pod.uid"));
+	assert_int_equal(profiles->n_scope_profiles, 1);
+	assert_int_equal(scope->n_profiles, count);
+	assert_int_equal(scope->profiles[0]->n_samples, samples);
+}
+
+static void there_is_a_resource_for_each_service(void **state)
+{
+	Request *request = whole_request_of(profile_of_services(), NULL, 0);
+
+	assert_int_equal(request->n_resource_profiles, 3);
+	assert_resource(request->resource_profiles[0], "java", ID, UID, 2, 2);
+	assert_resource(request->resource_profiles[1], "ssh.service", NULL, NULL, 1, 1);
+	assert_resource(request->resource_profiles[2], "kworker", NULL, NULL, 1, 2);
+	free_request(request);
+}
+
+static void what_is_given_is_told_apart_no_more(void **state)
+{
+	const struct otlp_attribute given[] = {
+		{"service.name", "mail"}, {"k8s.pod.uid", "its"}, {"container.id", "one"}};
+	Request *request = whole_request_of(profile_of_services(), given, 2);
+
+	assert_int_equal(request->n_resource_profiles, 2);
+	assert_resource(request->resource_profiles[0], "mail", ID, "its", 2, 2);
+	assert_resource(request->resource_profiles[1], "mail", NULL, "its", 1, 3);
+	free_request(request);
+	request = whole_request_of(profile_of_services(), given, 3);
+	assert_int_equal(request->n_resource_profiles, 1);
+	assert_resource(request->resource_profiles[0], "mail", "one", "its", 2, 5);
 	free_request(request);
 }
 
@@ -196,6 +299,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(services_are_unknown_unless_they_are_given),
+		cmocka_unit_test(there_is_a_resource_for_each_service),
+		cmocka_unit_test(what_is_given_is_told_apart_no_more),
 		cmocka_unit_test(samples_of_a_clock_are_counted_if_each_is_a_period),
 		cmocka_unit_test(other_samples_of_a_clock_are_times),
 		cmocka_unit_test(tables_have_what_samples_refer_to),
