@@ -222,7 +222,9 @@ def weights(request, column, event=None):
         for name in names:
             all_weights[name] += value
     for name, weight in all_weights.items():
-        print(f"{name}\t{100 * weight / total:.2f}")
+        # rounded as the report does it, halves up
+        hundredths = (20000 * weight + total) // (2 * total)
+        print(f"{name}\t{hundredths // 100}.{hundredths % 100:02}")
 
 
 def main():
