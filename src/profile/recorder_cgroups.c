@@ -3,8 +3,8 @@
  * Which cgroups the sampled processes are in.
  *
  * Stacks that a program in the kernel has walked have no sample of perf's beside them that says it.
- * So /proc is asked, which takes some ten microseconds: when a process has its first sample, when it
- * has called exec, and once a second.  One that has ended by then was where its parent was.
+ * So /proc is asked, which takes some ten microseconds: of what runs already, when a process has its
+ * first sample, when it has called exec, and once a second.  One that has ended by then was where its parent was.
  */
 #include <errno.h>
 #include <limits.h>

@@ -287,12 +287,22 @@ int recorder_on_description(void *ctx, const struct perf_event *event)
 	return recorder_on_record(r, &now);
 }
 
+/* It, or what it starts, may have ended when the first samples are read. */
+static int describe_cgroup(struct recorder *r, pid_t pid)
+{
+	const struct thread *thread = process_table_find(r->processes, pid);
+
+	return thread ? recorder_ask_cgroup(r, thread->process) : 0;
+}
+
 int recorder_describe(struct recorder *r, pid_t pid, struct snapshot_files *files)
 {
 	const struct remote_process process = {unwinder_reader(r->unwinder), pid};
 	bool page;
 	int error = snapshot_process(&process, r->id, files, recorder_on_description, r, &page);
 
+	if (!error)
+		error = describe_cgroup(r, pid);
 	return error ? error : recorder_ask_code(r, pid, page);
 }
 

@@ -43,7 +43,8 @@ it_has_the_cgroup_of_each_sample() {
 it_has_the_cgroups_of_waits() {
 	needs_root
 	cgroup_mount waits
-	spawn_in "$group" "$(program waits -D_GNU_SOURCE)" sleep
+	spawn_in "$group" "$(program waits -D_GNU_SOURCE)" again
+	eventually grep -q -x waits "/proc/$pid/comm"
 	expect 0 "$bobbin" record --off-cpu -p "$pid" sleep 1
 	cgroups --event offcpu-time >each
 	some . 1 <each
