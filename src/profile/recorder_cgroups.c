@@ -42,19 +42,6 @@ static uint64_t id_of_folder(struct recorder *r, const char *path)
 	return stat(name, &st) ? 0 : st.st_ino;
 }
 
-/* Before a sample of it is given. */
-static int tell(struct recorder *r, const struct cgroup *cgroup)
-{
-	/* as by perf itself without a time: it was so before */
-	const struct perf_event event = {
-		.type = PERF_RECORD_CGROUP,
-		.id = r->id,
-		.cgroup = {cgroup->id, cgroup->path},
-	};
-
-	return recorder_put(r, &event);
-}
-
 /* *@ret: that of a path; NULL: there is no room for more. */
 static int find(struct recorder *r, const char *path, const struct cgroup **ret)
 {
@@ -73,7 +60,7 @@ static int find(struct recorder *r, const char *path, const struct cgroup **ret)
 	if (error)
 		return error == -E2BIG ? 0 : error;
 	*ret = cgroup_table_find(table, id);
-	return tell(r, *ret);
+	return 0;
 }
 
 static int ask(struct recorder *r, struct process *process, unsigned int ancestors);

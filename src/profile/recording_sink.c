@@ -20,6 +20,7 @@ struct recording {
 	struct sample_source source;
 	struct perf_writer *writer;
 	struct jit_keeper *keeper;
+	struct cgroup_table cgroups; /* that the file has told of */
 	struct recording_stats stats;
 	struct bobbin_frame frames[TRACE_CHAIN_MAX];
 	uint64_t chain[CHAIN_MAX];
@@ -33,6 +34,7 @@ int recording_open(const struct recording_options *options, struct recording **r
 	if (!r)
 		return -ENOMEM;
 	r->options = *options;
+	r->cgroups.seed = hash_seed();
 	*ret = r;
 	return 0;
 }
@@ -52,6 +54,7 @@ void recording_close(struct recording *recording)
 	if (!recording)
 		return;
 	discard(recording);
+	cgroup_table_fini(&recording->cgroups);
 	free(recording);
 }
 
@@ -149,6 +152,23 @@ static int keep_names(struct recording *r, const struct stack_sample *sample,
 	return error ? error : jit_keeper_trace(r->keeper, sample->process, user, sample->time);
 }
 
+/* Before the first sample of it. */
+static int tell_cgroup(struct recording *r, const struct cgroup *cgroup)
+{
+	/* as by perf itself without a time: it was so before */
+	const struct perf_event event = {
+		.type = PERF_RECORD_CGROUP,
+		.id = r->source.events[0].ids[0],
+		.cgroup = {cgroup->id, cgroup->path},
+	};
+	int error;
+
+	if (cgroup_table_find(&r->cgroups, cgroup->id))
+		return 0;
+	error = cgroup_table_add(&r->cgroups, cgroup->id, cgroup->path);
+	return error ? error : write_event(r, &event);
+}
+
 static int write_sample(void *ctx, const struct stack_sample *sample)
 {
 	struct recording *r = ctx;
@@ -173,6 +193,8 @@ static int write_sample(void *ctx, const struct stack_sample *sample)
 		return -E2BIG;
 	memcpy(r->frames, sample->frames + kernel, user.count * sizeof(*r->frames));
 	error = keep_names(r, sample, &user);
+	if (!error && sample->cgroup)
+		error = tell_cgroup(r, sample->cgroup);
 	if (error)
 		return error;
 	event.sample = encode(r, sample, kernel, &user);

@@ -312,6 +312,8 @@ static int take_record(void *ctx, const struct perf_event *event)
 		if (!error && (is_of_kernel(event) || is_described(w, event)))
 			error = put(w, event);
 		return error;
+	case PERF_RECORD_KSYMBOL:
+		return put(w, event);
 	case PERF_RECORD_COMM:
 		return is_described(w, event) ? put(w, event) : 0;
 	default: /* who is forked is described, and who ends has no more samples */

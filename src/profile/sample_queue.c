@@ -115,8 +115,6 @@ static const char **text_of(struct perf_event *event)
 		return &event->comm.comm;
 	case PERF_RECORD_KSYMBOL:
 		return &event->ksymbol.name;
-	case PERF_RECORD_CGROUP:
-		return &event->cgroup.path;
 	default:
 		return NULL;
 	}
