@@ -97,6 +97,8 @@ it_makes_recordings_that_are_whole() {
 		[ "$(stat -c %a "$file")" = 600 ]
 		cp "$file" perf.data
 		stacks --pid "$busy" | mostly 95 ' spin c b a main '
+		# each tells of its cgroups
+		"$bobbin" script -q --pid "$busy" -F cgroup | grep . | none unknown
 		# what has no samples is not there
 		"$bobbin" script -q -F pid | awk 'NF { print $1 }' | sort -u >sampled
 		! command -v perf >/dev/null || {
