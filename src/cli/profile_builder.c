@@ -232,14 +232,18 @@ static int gap_location(struct profile_builder *b, uint32_t *ret)
 	return r ? r : profile_location(b->profile, 0, PROFILE_NONE, &line, 1, ret);
 }
 
-/* What the cache knows a frame by.  false: it may be another function the next time. */
+/*
+ * What the cache knows a frame by; @path: of the file, of which there may be copies, or NULL.  false:
+ * it may be another function the next time.
+ */
 static bool place_of(const struct profile_builder *b, const struct stack_sample *sample,
-		     const struct bobbin_frame *frame, struct known_place *ret)
+		     const struct bobbin_frame *frame, struct known_place *ret, const char **path)
 {
 	const uint64_t pc = bobbin_frame_lookup_pc(frame);
 	const struct mapping *m;
 
 	*ret = (struct known_place){.offset = pc, .known = true};
+	*path = NULL;
 	if (frame->kernel)
 		return !loaded_programs_find(naming_programs(b->naming), pc);
 	m = sample->process ? space_find(sample->process->space, pc) : NULL;
@@ -247,12 +251,22 @@ static bool place_of(const struct profile_builder *b, const struct stack_sample 
 		return false;
 	ret->file = (uint64_t)m->file->number + 1;
 	ret->offset = mapping_offset(m, pc);
+	*path = m->path;
 	return true;
 }
 
-static bool is_known(const struct known_place *known, const struct known_place *place)
+static bool has_path(const struct profile *p, uint32_t location, const char *path)
 {
-	return known->known && known->file == place->file && known->offset == place->offset;
+	const uint32_t mapping = p->locations[location].mapping;
+
+	return !path || (mapping != PROFILE_NONE && !strcmp(p->mappings[mapping].path, path));
+}
+
+static bool is_known(const struct profile_builder *b, const struct known_place *known,
+		     const struct known_place *place, const char *path)
+{
+	return known->known && known->file == place->file && known->offset == place->offset &&
+	       has_path(b->profile, known->location, path);
 }
 
 /* @lasts: it will have the same location. */
@@ -260,14 +274,15 @@ static int location_of(struct profile_builder *b, const struct stack_sample *sam
 		       const struct bobbin_frame *frame, bool *lasts, uint32_t *ret)
 {
 	struct known_place place, *known;
+	const char *path;
 	int r;
 
 	*lasts = true;
 	if (frame->source == BOBBIN_SOURCE_LEFT_OUT)
 		return gap_location(b, ret);
-	*lasts = place_of(b, sample, frame, &place);
+	*lasts = place_of(b, sample, frame, &place, &path);
 	known = &b->places[hash_words(place.file, place.offset, 0) >> (64 - PLACE_BITS)];
-	if (*lasts && is_known(known, &place)) {
+	if (*lasts && is_known(b, known, &place, path)) {
 		*ret = known->location;
 		return 0;
 	}

@@ -101,6 +101,23 @@ it_compresses_what_is_called_gz() {
 	cmp plain unpacked
 }
 
+it_tells_copies_of_a_program_apart() {
+	for copy in one two; do
+		cp "$(program quarters)" $copy
+	done
+	quietly "$bobbin" record -q -F 999 -- sh -c './one 300; ./two 300'
+	"$bobbin" report -q -g none --no-children --sort dso --full |
+		awk '$2 == "one" || $2 == "two" { print $2, $1 }' | sort >shares
+	[ "$(wc -l <shares)" -eq 2 ] || fail "not both are there: $(cat shares)"
+	quietly "$bobbin" export --format callgrind -o profile
+	awk '
+		/^ob=/ { sub(/.*\//, ""); file = $0 }
+		/^calls=/ { getline; next }
+		/^[0-9]+ [0-9]+$/ { costs[file] += $2; total += $2 }
+		END { for (i in costs) printf "%s %.2f%%\n", i, 100 * costs[i] / total }' profile |
+		grep -E '^(one|two) ' | sort | diff shares - >&2
+}
+
 it_counts_a_recursion_once() {
 	record -F 2500 "$(program deep)" 500 20
 	quietly "$bobbin" export -o deep.pb.gz
