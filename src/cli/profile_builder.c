@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/memory_origin.h"
+#include "cli/known_stacks.h"
 #include "cli/named_stack.h"
 #include "cli/stack_prefix.h"
 #include "cli/wall_clock.h"
@@ -37,7 +38,9 @@ struct profile_builder {
 	struct profile *profile;
 	uint32_t *events; /* by their numbers in the session */
 	struct known_place places[1u << PLACE_BITS];
-	struct stack_prefix last; /* by numbers of stacks */
+	/* by numbers of stacks */
+	struct stack_prefix last;
+	struct known_stacks stacks;
 };
 
 /* Weights of clocks and of waits are times. */
@@ -103,6 +106,7 @@ int profile_builder_open(struct session *session, bool timed, struct profile_bui
 		return -ENOMEM;
 	b->session = session;
 	b->naming = session_naming(session);
+	b->stacks.seed = hash_seed();
 	r = profile_open(timed, &b->profile);
 	if (!r)
 		r = add_events(b);
@@ -122,6 +126,7 @@ void profile_builder_close(struct profile_builder *builder)
 	profile_close(builder->profile);
 	free(builder->events);
 	stack_prefix_fini(&builder->last);
+	known_stacks_fini(&builder->stacks);
 	free(builder);
 }
 
@@ -295,7 +300,7 @@ static int location_of(struct profile_builder *b, const struct stack_sample *sam
 }
 
 static int add_frame(struct profile_builder *b, const struct stack_sample *sample,
-		     const struct bobbin_frame *frame, uint32_t *stack)
+		     const struct bobbin_frame *frame, bool *lasting, uint32_t *stack)
 {
 	uint32_t location;
 	bool lasts;
@@ -303,18 +308,23 @@ static int add_frame(struct profile_builder *b, const struct stack_sample *sampl
 
 	if (!r)
 		r = profile_stack(b->profile, *stack, location, stack);
+	*lasting &= lasts;
 	return r ? r : stack_prefix_add(&b->last, frame, lasts, *stack);
 }
 
 static int stack_of(struct profile_builder *b, const struct stack_sample *sample, uint32_t *ret)
 {
-	const size_t common = stack_prefix_keep(&b->last, sample);
+	bool lasting = true;
+	size_t common;
 	int r = 0;
 
+	if (known_stacks_find(&b->stacks, sample, ret))
+		return 0;
+	common = stack_prefix_keep(&b->last, sample);
 	*ret = common ? b->last.frames[common - 1].value : PROFILE_ROOT;
 	for (size_t i = sample->count - common; i-- > 0 && !r;)
-		r = add_frame(b, sample, &sample->frames[i], ret);
-	return r;
+		r = add_frame(b, sample, &sample->frames[i], &lasting, ret);
+	return r || !lasting ? r : known_stacks_add(&b->stacks, sample, *ret);
 }
 
 /* Those of user frames whose callers were found. */
