@@ -9,6 +9,7 @@
 
 #include "base/vector.h"
 #include "cli/command.h"
+#include "export/profile_frames.h"
 
 #define NUMBER_SIZE 24
 
@@ -90,29 +91,20 @@ static struct event_report *event_of(struct event_reports *reports,
 	return *side == WALL_NONE ? NULL : reports->events;
 }
 
+/* Equal samples are added up first: what a report does of a stack takes longer than finding it. */
 static int add_sample(void *ctx, const struct stack_sample *sample)
 {
 	struct event_reports *reports = ctx;
-	struct input *input = &reports->input;
-	struct sample_labels labels;
-	const struct report_origin origin = origin_of(&input->arguments->report, sample, &labels);
+	struct stack_sample own = *sample;
 	enum wall_side side;
-	uint64_t weight;
-	struct event_report *event = event_of(reports, sample, &side, &weight);
-	const struct call_frame *frames;
-	ssize_t n;
-	int r = event ? open_report(input->arguments, event) : 0;
+	struct event_report *event = event_of(reports, sample, &side, &own.period);
+	int r = event ? open_report(reports->input.arguments, event) : 0;
 
 	if (r || !event)
 		return r;
 	count_sample(event, sample);
-	r = named_stack_make(&input->stack, session_naming(input->session), sample);
-	if (!r)
-		r = note_task(reports, sample);
-	if (r)
-		return r;
-	n = stack_view_make(&reports->view, sample, &input->stack, side, &frames);
-	return n < 0 ? (int)n : report_add_of(event->report, &origin, frames, (size_t)n, weight);
+	r = note_task(reports, sample);
+	return r ? r : profile_builder_add(reports->builder, &own);
 }
 
 static const struct sample_sink report_sink = {.sample = add_sample};
@@ -153,6 +145,74 @@ static int take_wall_clock(struct event_reports *reports)
 	return !accept_file(a->input, r, NULL);
 }
 
+/* What all samples of a total say of themselves. */
+static struct stack_sample sample_of(const struct profile *profile,
+				     const struct profile_total *total)
+{
+	const struct profile_thread *thread = &profile->threads[total->thread];
+
+	return (struct stack_sample){
+		.event_number = total->event,
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.cpu = total->cpu,
+		.comm = thread->comm,
+		.period = total->weight,
+		.weighed = true,
+	};
+}
+
+static int add_total(struct event_reports *reports, const struct profile *profile,
+		     const struct profile_total *total, struct profile_frames *frames)
+{
+	const struct stack_sample sample = sample_of(profile, total);
+	struct sample_labels labels;
+	const struct report_origin origin = origin_of(&reports->input.arguments->report, &sample,
+						      &labels);
+	enum wall_side side;
+	uint64_t weight;
+	const struct event_report *event = event_of(reports, &sample, &side, &weight);
+	const struct call_frame *shown;
+	struct named_stack stack;
+	ssize_t n;
+	int r = profile_frames_of(profile, total->stack, frames);
+
+	if (r || !event)
+		return r;
+	stack = (struct named_stack){.frames = frames->frames, .count = frames->count};
+	n = stack_view_make(&reports->view, &sample, &stack, side, &shown);
+	return n < 0 ? (int)n
+		     : report_add_of(event->report, &origin, shown, (size_t)n, total->weight);
+}
+
+static int add_totals(struct event_reports *reports)
+{
+	const struct profile *profile = profile_builder_profile(reports->builder);
+	struct profile_frames frames = {.lines = reports->input.arguments->naming.lines};
+	int r = 0;
+
+	for (size_t i = 0; i < profile->total_count && !r; i++)
+		r = add_total(reports, profile, &profile->totals[i], &frames);
+	profile_frames_fini(&frames);
+	return r;
+}
+
+static int add_up(struct event_reports *reports)
+{
+	const struct arguments *a = reports->input.arguments;
+	int r = profile_builder_open(reports->input.session, false, &reports->builder);
+
+	if (r)
+		return !accept_file(a->input, r, NULL);
+	profile_builder_profile(reports->builder)->by_cpu = report_has_key(&a->report, REPORT_CPU);
+	r = input_run(&reports->input, &report_sink, reports);
+	if (!r)
+		r = !accept_file(a->input, add_totals(reports), NULL);
+	profile_builder_close(reports->builder);
+	reports->builder = NULL;
+	return r;
+}
+
 int event_reports_open(const struct arguments *arguments, bool one, struct event_reports *ret)
 {
 	int r;
@@ -162,14 +222,13 @@ int event_reports_open(const struct arguments *arguments, bool one, struct event
 				      .view = {.by_process = arguments->by_process,
 					       .by_thread = arguments->by_thread,
 					       .sides_first = !one}};
-	ret->input.stack.lines = arguments->naming.lines;
 	r = input_open(&ret->input);
 	if (r)
 		return r;
 	r = !accept_file(arguments->input, find_events(ret), NULL);
 	if (!r)
 		r = take_wall_clock(ret);
-	return r ? r : input_run(&ret->input, &report_sink, ret);
+	return r ? r : add_up(ret);
 }
 
 int event_reports_close(struct event_reports *reports)

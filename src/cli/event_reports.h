@@ -6,6 +6,7 @@
 #define BOBBIN_CLI_EVENT_REPORTS_H
 
 #include "cli/input.h"
+#include "cli/profile_builder.h"
 #include "cli/stack_view.h"
 #include "export/report.h"
 #include "export/task_names.h"
@@ -24,6 +25,7 @@ struct event_report {
 /* Those of all events; @one: only the first is shown. */
 struct event_reports {
 	struct input input;
+	struct profile_builder *builder; /* while samples are read */
 	bool one;
 	struct stack_view view;
 	struct wall_clock wall;      /* if the first event is to be all of the time */

@@ -2,33 +2,14 @@
 #include "cli/named_stack.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base_name.h"
 #include "base/vector.h"
 
 /* Code of files stays what it is; memory can be another function the next time. */
 static bool is_lasting(enum frame_kind kind)
 {
 	return kind == FRAME_USER || kind == FRAME_INLINED || kind == FRAME_KERNEL;
-}
-
-/* "file.c:12", without the folders, as perf; NULL: it is not known, or not asked for. */
-static int find_place(struct named_stack *stack, const struct symbol *symbol, const char **ret)
-{
-	char *place;
-	int r;
-
-	*ret = NULL;
-	if (!stack->lines || !symbol->src_file)
-		return 0;
-	if (asprintf(&place, "%s:%" PRIu32, base_name(symbol->src_file), symbol->line) < 0)
-		return -ENOMEM;
-	r = name_pool_intern(&stack->places, place, ret);
-	free(place);
-	return r;
 }
 
 static int add_frame(struct named_stack *stack, struct naming *naming,
@@ -44,17 +25,12 @@ static int add_frame(struct named_stack *stack, struct naming *naming,
 
 	if (vector_reserve(&stack->frames, &stack->room, stack->count + n, sizeof(*stack->frames)))
 		return -ENOMEM;
-	while (n--) {
-		struct call_frame *to = &stack->frames[stack->count++];
-
-		*to = (struct call_frame){
+	while (n--)
+		stack->frames[stack->count++] = (struct call_frame){
 			.name = mark ? "[frames left out]" : named[n].symbol.name,
 			.dso = mark ? "" : named[n].dso,
 			.kind = named[n].kind,
 		};
-		if (find_place(stack, &named[n].symbol, &to->place))
-			return -ENOMEM;
-	}
 	return stack_prefix_add(&stack->last, frame, lasting, (uint32_t)stack->count);
 }
 
@@ -73,7 +49,6 @@ int named_stack_make(struct named_stack *stack, struct naming *naming,
 void named_stack_fini(struct named_stack *stack)
 {
 	stack_prefix_fini(&stack->last);
-	name_pool_fini(&stack->places);
 	free(stack->frames);
 	*stack = (struct named_stack){0};
 }

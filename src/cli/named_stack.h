@@ -5,7 +5,6 @@
 #ifndef BOBBIN_CLI_NAMED_STACK_H
 #define BOBBIN_CLI_NAMED_STACK_H
 
-#include "base/name_pool.h"
 #include "cli/stack_prefix.h"
 #include "export/call_tree.h"
 #include "profile/process_table.h"
@@ -17,8 +16,6 @@ struct named_stack {
 	struct call_frame *frames;
 	size_t count, room;
 	struct stack_prefix last; /* by the number of @frames up to and with each */
-	bool lines;               /* frames have places; set before the first sample */
-	struct name_pool places;
 };
 
 /* Name a sample; valid until the next call.  0, -ENOMEM. */

@@ -175,10 +175,10 @@ static int take_line(struct profile_builder *b, const struct named_frame *named,
 	const struct symbol *symbol = &named->symbol;
 	const bool has_name = symbol->name && *symbol->name;
 	const struct profile_function function = {
-		.name = has_name ? symbol->name : "[unknown]",
+		.name = has_name ? symbol->name : PROFILE_UNKNOWN,
 		.system_name = symbol->mangled ? symbol->mangled
 			       : has_name      ? symbol->name
-					       : "[unknown]",
+					       : PROFILE_UNKNOWN,
 		.dso = named->dso,
 		.src_file = symbol->src_file,
 		.kind = named->kind,

@@ -258,27 +258,31 @@ int profile_stack(struct profile *profile, uint32_t caller, uint32_t location, u
 	return r;
 }
 
-static bool is_total(const struct profile_total *t, const struct profile_sample *s)
+static bool is_total(const struct profile_total *t, const struct profile_sample *s, uint32_t cpu)
 {
-	return t->stack == s->stack && t->thread == s->thread && t->event == s->event &&
-	       t->sources == s->sources && t->reason == s->reason && t->traced == s->traced;
+	return t->cpu == cpu && t->stack == s->stack && t->thread == s->thread &&
+	       t->event == s->event && t->sources == s->sources && t->reason == s->reason &&
+	       t->traced == s->traced;
 }
 
 static int find_total(struct profile *p, const struct profile_sample *s, uint32_t *ret)
 {
+	const uint32_t cpu = p->by_cpu ? s->cpu : 0;
 	const uint64_t hash = hash_words((uint64_t)s->stack << 32 | s->thread,
-					 (uint64_t)s->event << 8 | s->reason, p->names.seed);
+					 (uint64_t)s->event << 8 | s->reason | (uint64_t)cpu << 40,
+					 p->names.seed);
 	size_t at = 0;
 	int r;
 
 	while (hash_index_next(&p->total_index, hash, &at, ret))
-		if (is_total(&p->totals[*ret], s))
+		if (is_total(&p->totals[*ret], s, cpu))
 			return 0;
 	r = hash_index_push(&p->total_index, hash, p->totals, p->total_count, p->total_room,
 			    (struct profile_total){.event = s->event,
 						   .thread = s->thread,
 						   .stack = s->stack,
 						   .sources = s->sources,
+						   .cpu = cpu,
 						   .reason = s->reason,
 						   .traced = s->traced});
 	if (!r)

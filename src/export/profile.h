@@ -31,6 +31,8 @@
 #define PROFILE_NONE UINT32_MAX
 /* The stack without a frame. */
 #define PROFILE_ROOT 0
+/* What a function is called whose name is not known. */
+#define PROFILE_UNKNOWN "[unknown]"
 
 /**
  * struct profile_event - what was sampled
@@ -116,9 +118,9 @@ struct profile_stack {
 	uint32_t caller, location, depth;
 };
 
-/* Samples that differ in nothing but CPU, time and weight. */
+/* Samples that differ in nothing but CPU, time and weight; @cpu: theirs, if the profile is @by_cpu. */
 struct profile_total {
-	uint32_t event, thread, stack, sources;
+	uint32_t event, thread, stack, sources, cpu;
 	uint8_t reason;
 	bool traced;
 	uint64_t samples, weight;
@@ -131,6 +133,7 @@ struct sample_spool;
  * @start: the time of day of the first sample, in nanoseconds; 0: it is not known
  * @first, @last: times of samples
  * @host: the machine's name, or NULL
+ * @by_cpu: samples of several CPUs are not added up; set before the first one
  */
 struct profile {
 	struct profile_event *events;
@@ -145,6 +148,7 @@ struct profile {
 		stack_count, total_count;
 	uint64_t start, first, last;
 	const char *host;
+	bool by_cpu;
 	/* what finds them, and more room; for profile.c */
 	size_t event_room, thread_room, mapping_room, function_room, line_room, location_room,
 		stack_room, total_room;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/profile_format.h"
+#include "export/profile_frames.h"
 #include "stacks.h"
 
 #define THREADS 3
@@ -64,6 +65,66 @@ static uint32_t stack_of(struct profile *p, uint32_t caller, uint32_t location)
 
 	assert_int_equal(profile_stack(p, caller, location, &id), 0);
 	return id;
+}
+
+static void frames_are_outermost_first_and_inlined_ones_apart(void **state)
+{
+	struct profile *p = open_profile(false);
+	const struct profile_line lines[] = {{function_of(p, "inlined", "lib.so"), 3},
+					     {function_of(p, PROFILE_UNKNOWN, "lib.so"), 0}};
+	const uint32_t outer = stack_of(p, PROFILE_ROOT,
+					location_of(p, 16, function_of(p, "main", "a.out"), 7));
+	struct profile_frames frames = {0};
+	uint32_t location;
+
+	assert_int_equal(profile_location(p, 32, PROFILE_NONE, lines, 2, &location), 0);
+	assert_int_equal(profile_frames_of(p, stack_of(p, outer, location), &frames), 0);
+	assert_int_equal(frames.count, 3);
+	assert_string_equal(frames.frames[0].name, "main");
+	assert_string_equal(frames.frames[0].dso, "a.out");
+	assert_null(frames.frames[1].name);
+	assert_string_equal(frames.frames[2].name, "inlined");
+	assert_string_equal(frames.frames[2].dso, "lib.so");
+	assert_int_equal(profile_frames_of(p, PROFILE_ROOT, &frames), 0);
+	assert_int_equal(frames.count, 0);
+	profile_frames_fini(&frames);
+	profile_close(p);
+}
+
+static void frames_have_places_if_they_are_asked_for(void **state)
+{
+	struct profile *p = open_profile(false);
+	const struct profile_function function = {
+		.name = "main", .dso = "a.out", .src_file = "src/main.c"};
+	struct profile_frames plain = {0}, placed = {.lines = true};
+	uint32_t id, stack;
+
+	assert_int_equal(profile_function(p, &function, &id), 0);
+	stack = stack_of(p, PROFILE_ROOT, location_of(p, 16, id, 7));
+	stack = stack_of(p, stack, location_of(p, 32, function_of(p, "f", "a.out"), 0));
+	assert_int_equal(profile_frames_of(p, stack, &plain), 0);
+	assert_null(plain.frames[0].place);
+	assert_int_equal(profile_frames_of(p, stack, &placed), 0);
+	assert_string_equal(placed.frames[0].place, "main.c:7");
+	assert_null(placed.frames[1].place);
+	profile_frames_fini(&plain);
+	profile_frames_fini(&placed);
+	profile_close(p);
+}
+
+static void samples_of_several_cpus_may_be_told_apart(void **state)
+{
+	for (int by_cpu = 0; by_cpu < 2; by_cpu++) {
+		struct profile *p = open_profile(false);
+		struct profile_sample sample = {.thread = thread_of(p, 1, "a"), .weight = 1};
+
+		p->by_cpu = by_cpu;
+		for (sample.cpu = 1; sample.cpu <= 2; sample.cpu++)
+			assert_int_equal(profile_add(p, &sample), 0);
+		assert_int_equal(p->total_count, 1 + by_cpu);
+		assert_int_equal(p->totals[by_cpu].cpu, 2 * by_cpu);
+		profile_close(p);
+	}
 }
 
 static void each_thing_is_there_once(void **state)
@@ -252,6 +313,9 @@ static void formats_are_known_by_files_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_are_outermost_first_and_inlined_ones_apart),
+		cmocka_unit_test(frames_have_places_if_they_are_asked_for),
+		cmocka_unit_test(samples_of_several_cpus_may_be_told_apart),
 		cmocka_unit_test(each_thing_is_there_once),
 		cmocka_unit_test(a_thread_is_another_one_in_another_cgroup),
 		cmocka_unit_test(texts_may_be_missing),
