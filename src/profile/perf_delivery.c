@@ -196,6 +196,7 @@ static int next_record(struct perf_reader *reader, struct bobbin_error *err, str
 	offset = perf_scan_offset(reader, entry->place);
 	record = perf_scan_record(reader, entry->place);
 	memcpy(&header, record, sizeof(header));
+	perf_scan_touch(reader, header.size);
 	/* In a pipe, a later attribute can have made the id ambiguous. */
 	attr = perf_scan_attr(reader, record, header.size, header.type);
 	record = align_record(reader->aligned, record, header.size);

@@ -12,7 +12,7 @@
  *
  * Opening walks over the file once: it checks the frame of every record, takes
  * in the attributes, inflates what is compressed, and notes place and time of
- * each record of the kernel (sixteen bytes each; twice that while sorting).
+ * each record of the kernel (sixteen bytes each).
  * Records without a time keep that of their predecessor.  Reading decodes one
  * record after the other where it lies.
  *
@@ -24,7 +24,8 @@
  * read: files of a foreign byte order, and directories (--threads).
  *
  * The file is mapped, not read: of a sample with a copy of the stack only the
- * pages that are looked at cost anything.  The price: if another process
+ * pages that are looked at cost anything, and pages are given back after some
+ * megabytes.  The price: if another process
  * truncates the file meanwhile, touching it raises SIGBUS.  Nothing that the
  * file contains can.
  */

@@ -55,6 +55,7 @@ struct perf_reader {
 	const uint8_t *data;
 	uint64_t size;
 	bool mapped, pipe, truncated;
+	uint64_t touched; /* bytes of records since pages were given back, see perf_scan_touch() */
 	struct perf_reader_attr *attrs;
 	size_t nr_attrs, max_attrs;
 	uint64_t claimed; /* ids, of all attributes; some more than once */
@@ -81,6 +82,12 @@ struct perf_reader {
 
 /* Take in attributes and features, inflate, and index the records.  0, or as perf_reader_open(). */
 int perf_scan(struct perf_reader *reader, struct bobbin_error *err);
+
+/*
+ * That a record of @size bytes was read.  Pages that were read would count as memory of ours until the
+ * end; once in a while all are given back, and come again from the file if they are needed.
+ */
+void perf_scan_touch(struct perf_reader *reader, uint64_t size);
 
 /* The record at a place of the index, and where it, or what it comes from, stands in the file. */
 const uint8_t *perf_scan_record(const struct perf_reader *reader, uint64_t place);

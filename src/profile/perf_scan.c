@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/vector.h"
 #include "core/bisect.h"
@@ -17,6 +18,10 @@
 #define INFLATED_BLOCK (1u << 20)
 /* Bound of the memory: stack copies repeat themselves, 260 times was measured. */
 #define INFLATED_RATIO 1024
+/* Of records that are mapped at a time, more or less. */
+#define MAPPED_BYTES (32u << 20)
+/* Of sixteen bytes, at a time. */
+#define SORTED_RECORDS (1u << 17)
 /* Larger pieces do not fit a COMPRESSED2 record: see inflate_oversized(). */
 #define COMPRESSED2_MAX 65519
 #define COMPRESSED2_HEADER 16
@@ -45,6 +50,15 @@ static bool in_file(const struct perf_reader *reader, struct perf_file_section s
 static struct perf_span span_of(const struct perf_reader *reader, uint64_t offset, uint64_t size)
 {
 	return (struct perf_span){.data = reader->data + offset, .size = size, .offset = offset};
+}
+
+void perf_scan_touch(struct perf_reader *reader, uint64_t size)
+{
+	reader->touched += size;
+	if (!reader->mapped || reader->touched < MAPPED_BYTES)
+		return;
+	madvise((void *)reader->data, reader->size, MADV_DONTNEED);
+	reader->touched = 0;
 }
 
 /* attributes and their ids */
@@ -564,6 +578,7 @@ static int scan_records(struct scan *scan)
 		if (r)
 			return r;
 		scan->pos += size;
+		perf_scan_touch(reader, size);
 	}
 	if (scan->pos < scan->end || inflated_left(&reader->inflated))
 		reader->truncated = true;
@@ -664,15 +679,32 @@ static int by_cookie(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* Most files are in order, or nearly. */
+static bool is_sorted(struct perf_reader *reader, size_t from, size_t to)
+{
+	for (size_t i = from + 1; i < to; i++)
+		if (by_time(&reader->index[i - 1], &reader->index[i], reader) > 0)
+			return false;
+	return true;
+}
+
+static void sort_part(struct perf_reader *reader, size_t from, size_t to)
+{
+	if (!is_sorted(reader, from, to))
+		qsort_r(reader->index + from, to - from, sizeof(*reader->index), by_time, reader);
+}
+
+/*
+ * Most files are in order, but for what the CPUs had in their buffers at a time.  Parts that overlap by
+ * half sort all that is not further away than that, in little memory.
+ */
 static void sort_records(struct perf_reader *reader)
 {
-	for (size_t i = 1; i < reader->count; i++)
-		if (reader->index[i - 1].time > reader->index[i].time) {
-			qsort_r(reader->index, reader->count, sizeof(*reader->index), by_time,
-				reader);
-			return;
-		}
+	for (size_t at = 0; at < reader->count; at += SORTED_RECORDS / 2) {
+		const size_t left = reader->count - at;
+
+		sort_part(reader, at, at + (left < SORTED_RECORDS ? left : SORTED_RECORDS));
+	}
+	sort_part(reader, 0, reader->count);
 }
 
 int perf_scan(struct perf_reader *reader, struct bobbin_error *err)
