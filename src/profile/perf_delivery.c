@@ -56,9 +56,7 @@ static int map_file(const char *path, const void **ret_data, uint64_t *ret_size)
 
 static void free_inflated(struct inflated *in)
 {
-	for (size_t i = 0; i < in->nr_blocks; i++)
-		free(in->blocks[i]);
-	free(in->blocks);
+	block_store_fini(&in->store);
 	free(in->pieces);
 	ZSTD_freeDStream(in->stream);
 }

@@ -8,6 +8,7 @@
 
 #include <zstd.h>
 
+#include "base/block_store.h"
 #include "profile/cgroup_table.h"
 #include "profile/perf_reader.h"
 
@@ -32,13 +33,13 @@ struct inflated_piece {
  *	COMPRESSED | COMPRESSED | …   pieces of one zstd stream
  *	     └──────┴────► blocks of 1 MiB, each record whole in one block
  *
- * They are kept until the end, since they are delivered in the order of time.  A record is indexed
+ * They are kept until the end, since they are delivered in the order of time, many of them in a file
+ * of their own.  A record is indexed
  * as soon as it is complete, so that nothing is inflated beyond the first byte that is no record.
  */
 struct inflated {
 	ZSTD_DStream *stream; /* NULL: nothing is compressed */
-	uint8_t **blocks;
-	size_t nr_blocks, max_blocks;
+	struct block_store store;
 	uint64_t parsed, filled; /* in the last block */
 	uint64_t total_in, total_out;
 	struct inflated_piece *pieces;

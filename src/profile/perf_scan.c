@@ -15,7 +15,6 @@
 
 /* In the place of a record: it is an inflated one. */
 #define INFLATED (1ull << 63)
-#define INFLATED_BLOCK (1u << 20)
 /* Bound of the memory: stack copies repeat themselves, 260 times was measured. */
 #define INFLATED_RATIO 1024
 /* Of records that are mapped at a time, more or less. */
@@ -55,9 +54,11 @@ static struct perf_span span_of(const struct perf_reader *reader, uint64_t offse
 void perf_scan_touch(struct perf_reader *reader, uint64_t size)
 {
 	reader->touched += size;
-	if (!reader->mapped || reader->touched < MAPPED_BYTES)
+	if (reader->touched < MAPPED_BYTES)
 		return;
-	madvise((void *)reader->data, reader->size, MADV_DONTNEED);
+	if (reader->mapped)
+		madvise((void *)reader->data, reader->size, MADV_DONTNEED);
+	block_store_rest(&reader->inflated.store);
 	reader->touched = 0;
 }
 
@@ -363,33 +364,37 @@ static uint64_t inflated_left(const struct inflated *in)
 /* The place where the last block begins. */
 static uint64_t last_block(const struct inflated *in)
 {
-	return in->nr_blocks ? (in->nr_blocks - 1) * (uint64_t)INFLATED_BLOCK : 0;
+	return in->store.count ? (in->store.count - 1) * (uint64_t)STORED_BLOCK : 0;
+}
+
+static uint8_t *block_data(const struct inflated *in, size_t i)
+{
+	return in->store.blocks[i].data;
 }
 
 /* The unfinished record moves to the new block. */
-static int add_block(struct inflated *in)
+static int add_block(struct perf_reader *reader)
 {
+	struct inflated *in = &reader->inflated;
+	const size_t last = in->store.count;
 	uint64_t left = inflated_left(in);
-	uint8_t *block = malloc(INFLATED_BLOCK);
 
-	if (!block ||
-	    vector_reserve(&in->blocks, &in->max_blocks, in->nr_blocks + 1, sizeof(*in->blocks))) {
-		free(block);
+	if (block_store_add(&in->store))
 		return -ENOMEM;
-	}
 	if (left)
-		memcpy(block, in->blocks[in->nr_blocks - 1] + in->parsed, left);
-	in->blocks[in->nr_blocks++] = block;
+		memcpy(block_data(in, last), block_data(in, last - 1) + in->parsed, left);
 	in->parsed = 0;
 	in->filled = left;
+	perf_scan_touch(reader, STORED_BLOCK);
 	return 0;
 }
 
 /* Fill the rest of the last block; the stream may have more than fits. */
 static int fill_block(struct inflated *in, ZSTD_inBuffer *bytes)
 {
-	ZSTD_outBuffer out = {
-		.dst = in->blocks[in->nr_blocks - 1], .size = INFLATED_BLOCK, .pos = in->filled};
+	ZSTD_outBuffer out = {.dst = block_data(in, in->store.count - 1),
+			      .size = STORED_BLOCK,
+			      .pos = in->filled};
 	size_t consumed = bytes->pos, r = ZSTD_decompressStream(in->stream, &out, bytes);
 
 	if (ZSTD_isError(r))
@@ -409,7 +414,7 @@ static int index_inflated(struct scan *scan)
 	int r = 0;
 
 	while (!r && inflated_left(in) >= sizeof(header)) {
-		const uint8_t *record = in->blocks[in->nr_blocks - 1] + in->parsed;
+		const uint8_t *record = block_data(in, in->store.count - 1) + in->parsed;
 
 		memcpy(&header, record, sizeof(header));
 		if (header.size < sizeof(header))
@@ -437,9 +442,9 @@ static int inflate(struct scan *scan, uint64_t pos, uint64_t size)
 	if (!in->stream || vector_push(in->pieces, in->nr_pieces, in->max_pieces, piece))
 		return refuse_as(-ENOMEM, scan->err, scan->pos, BOBBIN_REASON_NONE);
 	in->total_in += size;
-	while (bytes.pos < bytes.size || in->filled == INFLATED_BLOCK) {
-		if (!in->nr_blocks || in->filled == INFLATED_BLOCK)
-			r = add_block(in);
+	while (bytes.pos < bytes.size || in->filled == STORED_BLOCK) {
+		if (!in->store.count || in->filled == STORED_BLOCK)
+			r = add_block(scan->reader);
 		if (!r)
 			r = fill_block(in, &bytes);
 		if (r)
@@ -469,8 +474,9 @@ const uint8_t *perf_scan_record(const struct perf_reader *reader, uint64_t place
 {
 	uint64_t at = place & ~INFLATED;
 
-	return place & INFLATED ? reader->inflated.blocks[at / INFLATED_BLOCK] + at % INFLATED_BLOCK
-				: reader->data + place;
+	return place & INFLATED
+		       ? block_data(&reader->inflated, at / STORED_BLOCK) + at % STORED_BLOCK
+		       : reader->data + place;
 }
 
 /*

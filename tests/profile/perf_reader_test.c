@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/block_store.h"
 #include "read_image.h"
 
 #define SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
@@ -606,24 +607,32 @@ static void put_pieces(struct perf_image *image, const struct byte_buffer *packe
 	}
 }
 
+static void assert_inflated(unsigned int nr, bool dense, size_t step)
+{
+	struct perf_image image = perf_image_begin(&simple, sizeof(simple)), records = {0};
+	struct byte_buffer packed;
+
+	put_bulk(&records, nr, dense);
+	packed = compress(&records.file);
+	put_pieces(&image, &packed, step);
+	perf_image_end(&image);
+	assert_bulk(&image, nr);
+	byte_buffer_fini(&packed);
+	byte_buffer_fini(&records.file);
+	byte_buffer_fini(&image.file);
+}
+
 static void compressed_records_may_be_cut_anywhere(void **state)
 {
-	static const size_t steps[] = {1, 7, 1000, 65000};
+	assert_inflated(300, false, 1);
+	assert_inflated(300, true, 7);
+	assert_inflated(300, true, 1000);
+	assert_inflated(300, true, 65000);
+}
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		bool dense = steps[i] > 1;
-		struct perf_image image = perf_image_begin(&simple, sizeof(simple)), records = {0};
-		struct byte_buffer packed;
-
-		put_bulk(&records, 300, dense);
-		packed = compress(&records.file);
-		put_pieces(&image, &packed, steps[i]);
-		perf_image_end(&image);
-		assert_bulk(&image, 300);
-		byte_buffer_fini(&packed);
-		byte_buffer_fini(&records.file);
-		byte_buffer_fini(&image.file);
-	}
+static void more_than_fits_in_memory_is_inflated(void **state)
+{
+	assert_inflated(2 * BLOCKS_IN_MEMORY * STORED_BLOCK / 8000, true, 65000);
 }
 
 /* As perf since Linux 6.16 writes it, padded if the size allows it. */
@@ -728,6 +737,7 @@ int main(void)
 		cmocka_unit_test(samples_of_a_pipe_are_told_apart_by_id),
 		cmocka_unit_test(events_that_cannot_be_told_apart_are_refused),
 		cmocka_unit_test(compressed_records_may_be_cut_anywhere),
+		cmocka_unit_test(more_than_fits_in_memory_is_inflated),
 		cmocka_unit_test(second_kind_of_compressed_record_is_read_even_if_oversized),
 		cmocka_unit_test(damaged_compression_is_refused),
 		cmocka_unit_test(more_than_any_recording_inflates_to_is_refused),
