@@ -154,7 +154,7 @@ static int start(struct metrics_page *page, const union address *address)
 
 	errno = 0;
 	page->server = library.start(
-		MHD_USE_INTERNAL_POLLING_THREAD | (six ? MHD_USE_IPv6 : 0), 0, NULL, NULL, handle,
+		MHD_USE_AUTO_INTERNAL_THREAD | (six ? MHD_USE_IPv6 : 0), 0, NULL, NULL, handle,
 		page, MHD_OPTION_SOCK_ADDR, &address->any, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_SECONDS, MHD_OPTION_END);
 	if (page->server)

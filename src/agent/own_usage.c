@@ -61,6 +61,19 @@ static void add_children(const char *thread, struct own_usage *ret)
 		fclose(f);
 }
 
+static size_t count_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+	size_t count = 0;
+
+	while (dir && (entry = readdir(dir)))
+		count += *entry->d_name != '.';
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
 void own_usage_read(struct own_usage *ret)
 {
 	struct own_usage self = {0};
@@ -75,5 +88,6 @@ void own_usage_read(struct own_usage *ret)
 		closedir(dir);
 	add_process(getpid(), &self);
 	ret->resident += self.resident;
+	ret->files = count_files();
 	ret->cpu_ns += used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN);
 }

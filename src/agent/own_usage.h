@@ -5,11 +5,16 @@
 #ifndef BOBBIN_AGENT_OWN_USAGE_H
 #define BOBBIN_AGENT_OWN_USAGE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* @cpu_ns: since the start, of user and kernel mode; @resident: bytes now. */
+/*
+ * @cpu_ns: since the start, of user and kernel mode; @resident: bytes now; @files: that are open, of
+ * this process alone.
+ */
 struct own_usage {
 	uint64_t cpu_ns, resident;
+	size_t files;
 };
 
 /* Of children that cannot be listed, those count that have ended. */

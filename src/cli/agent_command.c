@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent/cpu_budget.h"
@@ -32,6 +33,11 @@
 /* What is counted is published that often, and its own cost judged. */
 #define COUNT_NS (5 * NS_PER_SECOND)
 #define BUDGET_NS (30 * NS_PER_SECOND)
+/*
+ * Files that are open: the tables of each program and library that was sampled, for as long as the
+ * recorder.  With more than that it begins anew.
+ */
+#define FILES_MAX 4096
 /* For what waits to be sent when it ends. */
 #define DRAIN_MS 5000
 /* Of all CPUs: what is told of processes while the names of a recording are looked up. */
@@ -45,7 +51,7 @@
  * @dropped_samples: that are in none, since it could not be written
  */
 struct agent_counts {
-	uint64_t windows, failed, samples, dropped_samples;
+	uint64_t windows, failed, samples, dropped_samples, restarts;
 	struct recorder_stats recorder;
 	struct cpu_budget budget;
 	struct own_usage usage;
@@ -63,9 +69,11 @@ struct agent {
 	struct window_sender *sender; /* NULL: nothing is sent */
 	struct metrics_page *page;
 	struct cpu_budget budget;
-	uint64_t counted;     /* when that was last, by clock_now() */
-	bool failing;         /* the last recording could not be written */
-	pthread_mutex_t lock; /* of @counts */
+	uint64_t counted; /* when that was last, by clock_now() */
+	size_t files_max;
+	struct recorder_stats before; /* of the recorders that have ended */
+	bool failing;                 /* the last recording could not be written */
+	pthread_mutex_t lock;         /* of @counts */
 	struct agent_counts counts;
 };
 
@@ -140,6 +148,84 @@ static void end_window(void *ctx, const struct window_result *result)
 	service_notify(state);
 }
 
+/* the recorder */
+
+static int open_windows(struct agent *agent)
+{
+	static const char *const argv[] = {"bobbin", "agent", NULL};
+	const struct name_recorder_options names = {
+		.debug_path = agent->arguments->unwind.debug_path,
+		.seconds = NAMING_SECONDS,
+	};
+	struct recording_windows_options options = {
+		.ns = agent->arguments->agent.window_ms * NS_PER_MS,
+		.version = BOBBIN_VERSION,
+		.argv = argv,
+		.name = name_window,
+		.over = end_window,
+		.ctx = agent,
+	};
+	int r = name_recorder_open(&names, &agent->names);
+
+	options.names = agent->names;
+	return r ? r : recording_windows_open(&options, &agent->windows);
+}
+
+static int open_recorder(void *ctx)
+{
+	struct agent *agent = ctx;
+	enum recorder_stage stage = RECORDER_MEMORY;
+	int r = open_windows(agent);
+
+	agent->options.sink = &recording_windows_sink;
+	agent->options.sink_ctx = agent->windows;
+	if (!r)
+		r = recorder_open(&agent->options, &stage, &agent->recorder);
+	if (r)
+		complain_recorder(&agent->options, stage, r);
+	return r != 0;
+}
+
+/* Those that metrics have. */
+static struct recorder_stats sum_of(const struct recorder_stats *a, const struct recorder_stats *b)
+{
+	struct recorder_stats sum = {
+		.samples = a->samples + b->samples,
+		.user = a->user + b->user,
+		.walked = a->walked + b->walked,
+		.lost = a->lost + b->lost,
+		.broken = a->broken + b->broken,
+	};
+
+	sum.reasons[BOBBIN_REASON_OUTERMOST] = a->reasons[BOBBIN_REASON_OUTERMOST] +
+					       b->reasons[BOBBIN_REASON_OUTERMOST];
+	return sum;
+}
+
+/*
+ * The recorder ends, and its recording, and another one begins: for less than a second nothing is
+ * sampled.
+ */
+static int begin_anew(struct agent *agent)
+{
+	struct recorder_stats stats;
+
+	recorder_finish(agent->recorder, &stats);
+	agent->before = sum_of(&agent->before, &stats);
+	agent->recorder = NULL;
+	recording_windows_close(agent->windows);
+	agent->windows = NULL;
+	name_recorder_close(agent->names);
+	agent->names = NULL;
+	agent->options.frequency = agent->budget.frequency;
+	if (open_recorder(agent))
+		return -ENODEV;
+	pthread_mutex_lock(&agent->lock);
+	agent->counts.restarts++;
+	pthread_mutex_unlock(&agent->lock);
+	return 0;
+}
+
 /* its own cost */
 
 static void set_frequency(struct agent *agent, uint32_t before)
@@ -163,26 +249,28 @@ static void set_frequency(struct agent *agent, uint32_t before)
 static void count_all(struct agent *agent, const struct own_usage *usage)
 {
 	pthread_mutex_lock(&agent->lock);
-	agent->counts.recorder = *recorder_stats(agent->recorder);
+	agent->counts.recorder = sum_of(&agent->before, recorder_stats(agent->recorder));
 	agent->counts.budget = agent->budget;
 	agent->counts.usage = *usage;
 	pthread_mutex_unlock(&agent->lock);
 }
 
-static void keep_budget(struct agent *agent)
+/* 0, or a negative errno after a complaint: nothing is sampled any more. */
+static int keep_bounds(struct agent *agent)
 {
 	const uint64_t now = clock_now();
 	const uint32_t before = agent->budget.frequency;
 	struct own_usage usage;
 
 	if (now - agent->counted < COUNT_NS)
-		return;
+		return 0;
 	agent->counted = now;
 	own_usage_read(&usage);
 	if (now - agent->budget.at_ns >= BUDGET_NS &&
 	    cpu_budget_take(&agent->budget, usage.cpu_ns, now) != before)
 		set_frequency(agent, before);
 	count_all(agent, &usage);
+	return usage.files > agent->files_max ? begin_anew(agent) : 0;
 }
 
 static void begin_budget(struct agent *agent)
@@ -229,6 +317,9 @@ static void write_recorder(const struct agent_counts *c, FILE *out)
 	metric(out, "cpu_ratio", "gauge", "Processors used by the agent in the last half minute.",
 	       c->budget.used / 100);
 	metric(out, "resident_bytes", "gauge", "Memory of the agent.", (double)c->usage.resident);
+	metric(out, "open_files", "gauge", "Open files of the agent.", (double)c->usage.files);
+	metric(out, "restarts_total", "counter", "New recorders, after too many files.",
+	       (double)c->restarts);
 }
 
 static void write_folder(const struct agent_counts *c, const struct window_folder_stats *f,
@@ -285,42 +376,6 @@ static void write_metrics(void *ctx, FILE *out)
 }
 
 /* to begin and to end */
-
-static int open_windows(struct agent *agent)
-{
-	static const char *const argv[] = {"bobbin", "agent", NULL};
-	const struct name_recorder_options names = {
-		.debug_path = agent->arguments->unwind.debug_path,
-		.seconds = NAMING_SECONDS,
-	};
-	struct recording_windows_options options = {
-		.ns = agent->arguments->agent.window_ms * NS_PER_MS,
-		.version = BOBBIN_VERSION,
-		.argv = argv,
-		.name = name_window,
-		.over = end_window,
-		.ctx = agent,
-	};
-	int r = name_recorder_open(&names, &agent->names);
-
-	options.names = agent->names;
-	return r ? r : recording_windows_open(&options, &agent->windows);
-}
-
-static int open_recorder(void *ctx)
-{
-	struct agent *agent = ctx;
-	enum recorder_stage stage = RECORDER_MEMORY;
-	int r = open_windows(agent);
-
-	agent->options.sink = &recording_windows_sink;
-	agent->options.sink_ctx = agent->windows;
-	if (!r)
-		r = recorder_open(&agent->options, &stage, &agent->recorder);
-	if (r)
-		complain_recorder(&agent->options, stage, r);
-	return r != 0;
-}
 
 static void abort_recorder(void *ctx)
 {
@@ -420,7 +475,8 @@ static int run(struct agent *agent)
 			recording_windows_cut(agent->windows);
 		cut_signal = 0;
 		error = recorder_sweep(agent->recorder);
-		keep_budget(agent);
+		if (!error)
+			error = keep_bounds(agent);
 	}
 	return error;
 }
@@ -453,7 +509,8 @@ static int record(struct agent *agent)
 	service_notify("STOPPING=1");
 	let_signals();
 	metrics_page_close(agent->page);
-	recorder_finish(agent->recorder, &stats);
+	if (agent->recorder)
+		recorder_finish(agent->recorder, &stats);
 	if (error)
 		complain_use("sampling has ended: %s", strerror(-error));
 	return error != 0;
@@ -480,6 +537,16 @@ static size_t ring_bytes(void)
 	return size;
 }
 
+/* Half of what may be open, at most. */
+static size_t files_max(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > FILES_MAX)
+		return FILES_MAX;
+	return limit.rlim_cur / 2;
+}
+
 int run_agent(struct arguments *a)
 {
 	struct agent agent = {
@@ -489,6 +556,7 @@ int run_agent(struct arguments *a)
 			    .holds_samples = true,
 			    .ring_bytes = ring_bytes(),
 			    .hurry = &end_signal},
+		.files_max = files_max(),
 	};
 	int r;
 

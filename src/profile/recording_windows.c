@@ -81,6 +81,7 @@ static int begin_windows(void *ctx, const struct sample_source *source)
 {
 	struct recording_windows *w = ctx;
 
+	free(w->events);
 	w->events = calloc(source->event_count, sizeof(*w->events));
 	if (!w->events)
 		return -ENOMEM;
@@ -234,22 +235,39 @@ static int tell_process(struct recording_windows *w, const struct stack_sample *
 	return error;
 }
 
+static struct thread *thread_of(const struct recording_windows *w,
+				const struct stack_sample *sample, int tid)
+{
+	struct thread *thread = process_table_find(w->source.processes, tid);
+
+	return thread && thread->process->pid == sample->pid ? thread : NULL;
+}
+
+/* One that the table does not lead to any more is told of with each sample. */
+static int describe_process(struct recording_windows *w, const struct stack_sample *sample,
+			    const struct thread *thread)
+{
+	const struct thread *leader = thread ? thread : thread_of(w, sample, sample->pid);
+
+	if (!leader)
+		return sample->process ? tell_process(w, sample, sample->process) : 0;
+	if (leader->process->window == w->number)
+		return 0;
+	leader->process->window = w->number;
+	return tell_process(w, sample, leader->process);
+}
+
 /* What the recording does not have yet of whose sample it is. */
 static int describe(struct recording_windows *w, const struct stack_sample *sample)
 {
-	struct thread *thread = process_table_find(w->source.processes, sample->tid);
-	int error = 0;
+	struct thread *thread = thread_of(w, sample, sample->tid);
+	int error = describe_process(w, sample, thread);
 
-	if (!thread || thread->process->pid != sample->pid)
-		return tell_comm(w, sample, sample->tid, sample->comm, false);
-	if (thread->process->window != w->number) {
-		thread->process->window = w->number;
-		error = tell_process(w, sample, thread->process);
-	}
-	if (error || thread->window == w->number)
+	if (error || (thread && thread->window == w->number))
 		return error;
-	thread->window = w->number;
-	return tell_comm(w, sample, sample->tid, thread->comm, false);
+	if (thread)
+		thread->window = w->number;
+	return tell_comm(w, sample, sample->tid, thread ? thread->comm : sample->comm, false);
 }
 
 /* the sink's functions */

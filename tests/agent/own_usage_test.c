@@ -30,6 +30,7 @@ static void it_counts_what_this_process_does(void **state)
 	own_usage_read(&after);
 	assert_true(after.cpu_ns >= before.cpu_ns + NS_PER_SECOND / 20);
 	assert_true(after.resident >= (uint64_t)getpagesize());
+	assert_true(after.files >= 3);
 }
 
 static void it_counts_children_that_run_and_that_have_ended(void **state)

@@ -11,6 +11,8 @@ done
 # agent [OPTION…]: it runs, with recordings in ./kept that end by SIGHUP; $agent
 agent() {
 	needs_root
+	# recordings are of all programs of the machine
+	others=1
 	spawn "$bobbin" agent -o kept --window 1d --metrics 127.0.0.1:0 -F 99 "$@" 2>agent.err
 	agent=$pid
 	eventually metrics_at
@@ -248,6 +250,36 @@ it_samples_less_often_where_it_takes_too_much() {
 	eventually grep -q '^bobbin agent: 49 samples per second instead of 99: ' agent.err
 	eventually metric_is sample_rate_hertz 49
 	end_agent
+}
+
+# Each program that is sampled has a file open, and there are always more of them
+it_begins_anew_after_too_many_files() {
+	needs_root
+	busy_program
+	one=$(program_as one chain -Wl,--build-id=none)
+	cat >limited <<-END
+		#!/bin/sh
+		ulimit -n 700
+		exec '$bobbin' "\$@"
+	END
+	chmod +x limited
+	spawn sh -c "i=0; while [ \$i -lt 2000 ]; do cp '$one' one.\$i; ./one.\$i 10; i=\$((i + 1)); done"
+	bobbin=$PWD/limited agent
+	eventually metric_is restarts_total 1
+	samples=$(metric samples_total)
+	works_on "$busy"
+	eventually more_samples "$samples"
+	[ "$(metric open_files)" -lt 700 ]
+	end_agent
+	for file in $(recordings); do
+		cp "$file" perf.data
+		stacks --pid "$busy" | mostly 90 ' spin c b a main '
+	done
+}
+
+# more_samples N
+more_samples() {
+	[ "$(metric samples_total)" -gt "$1" ]
 }
 
 it_tells_its_manager() {
