@@ -17,15 +17,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "agent/cpu_budget.h"
 #include "agent/metrics_page.h"
-#include "agent/own_usage.h"
 #include "agent/service_notify.h"
 #include "base/clock.h"
+#include "cli/agent_metrics.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/recorded.h"
-#include "cli/window_sender.h"
 #include "profile/recorder.h"
 #include "profile/recording_windows.h"
 
@@ -45,17 +43,7 @@
 #define LEAST_RING_BYTES ((size_t)1 << 20)
 /* Names that take longer are looked up when the recording is read. */
 #define NAMING_SECONDS 1
-
-/**
- * struct agent_counts - of recordings that were written
- * @dropped_samples: that are in none, since it could not be written
- */
-struct agent_counts {
-	uint64_t windows, failed, samples, dropped_samples, restarts;
-	struct recorder_stats recorder;
-	struct cpu_budget budget;
-	struct own_usage usage;
-};
+#define NAMING_MEMORY ((size_t)64 << 20)
 
 struct agent {
 	struct arguments *arguments;
@@ -156,6 +144,7 @@ static int open_windows(struct agent *agent)
 	const struct name_recorder_options names = {
 		.debug_path = agent->arguments->unwind.debug_path,
 		.seconds = NAMING_SECONDS,
+		.memory = NAMING_MEMORY,
 	};
 	struct recording_windows_options options = {
 		.ns = agent->arguments->agent.window_ms * NS_PER_MS,
@@ -290,73 +279,6 @@ static void begin_budget(struct agent *agent)
 
 /* the page of metrics */
 
-static void metric(FILE *out, const char *name, const char *type, const char *help, double value)
-{
-	fprintf(out, "# HELP bobbin_%s %s\n# TYPE bobbin_%s %s\nbobbin_%s %.17g\n", name, help,
-		name, type, name, value);
-}
-
-static void write_recorder(const struct agent_counts *c, FILE *out)
-{
-	const struct recorder_stats *r = &c->recorder;
-
-	metric(out, "samples_total", "counter", "Samples taken.", (double)r->samples);
-	metric(out, "user_stacks_total", "counter", "Samples with a user stack.", (double)r->user);
-	metric(out, "complete_stacks_total", "counter", "User stacks walked to the first function.",
-	       (double)r->reasons[BOBBIN_REASON_OUTERMOST]);
-	metric(out, "kernel_walks_total", "counter", "User stacks walked in the kernel.",
-	       (double)r->walked);
-	metric(out, "lost_records_total", "counter", "Records that the kernel had no room for.",
-	       (double)r->lost);
-	metric(out, "broken_records_total", "counter", "Records that could not be used.",
-	       (double)r->broken);
-	metric(out, "sample_rate_hertz", "gauge", "Samples per second and CPU.",
-	       c->budget.frequency);
-	metric(out, "cpu_seconds_total", "counter", "CPU time used by the agent.",
-	       (double)c->usage.cpu_ns / 1e9);
-	metric(out, "cpu_ratio", "gauge", "Processors used by the agent in the last half minute.",
-	       c->budget.used / 100);
-	metric(out, "resident_bytes", "gauge", "Memory of the agent.", (double)c->usage.resident);
-	metric(out, "open_files", "gauge", "Open files of the agent.", (double)c->usage.files);
-	metric(out, "restarts_total", "counter", "New recorders, after too many files.",
-	       (double)c->restarts);
-}
-
-static void write_folder(const struct agent_counts *c, const struct window_folder_stats *f,
-			 FILE *out)
-{
-	metric(out, "recordings_total", "counter", "Recordings written.", (double)c->windows);
-	metric(out, "recorded_samples_total", "counter", "Samples in recordings.",
-	       (double)c->samples);
-	metric(out, "recordings_failed_total", "counter",
-	       "Recordings that could not be written in whole.", (double)c->failed);
-	metric(out, "unrecorded_samples_total", "counter",
-	       "Samples that could not be written, as on a full disk.", (double)c->dropped_samples);
-	metric(out, "kept_recordings", "gauge", "Recordings in the folder.", (double)f->windows);
-	metric(out, "kept_bytes", "gauge", "Size of the folder's recordings.", (double)f->bytes);
-	metric(out, "unsent_recordings", "gauge", "Recordings that wait to be sent.",
-	       (double)f->unsent);
-	metric(out, "unsent_samples", "gauge", "Samples that wait to be sent.",
-	       (double)f->unsent_samples);
-	metric(out, "dropped_samples_total", "counter",
-	       "Samples that were removed before they were sent, for want of room.",
-	       (double)f->dropped_samples);
-}
-
-static void write_sender(const struct window_sender_stats *s, FILE *out)
-{
-	metric(out, "sent_recordings_total", "counter", "Recordings that the server has accepted.",
-	       (double)s->windows);
-	metric(out, "sent_samples_total", "counter", "Samples that the server has accepted.",
-	       (double)s->samples);
-	metric(out, "refused_samples_total", "counter", "Samples that the server has refused.",
-	       (double)s->refused_samples);
-	metric(out, "rejected_profiles_total", "counter",
-	       "Profiles of accepted requests that the server did not take.", (double)s->rejected);
-	metric(out, "send_failures_total", "counter", "Requests to be sent again.",
-	       (double)s->failures);
-}
-
 static void write_metrics(void *ctx, FILE *out)
 {
 	struct agent *agent = ctx;
@@ -370,9 +292,7 @@ static void write_metrics(void *ctx, FILE *out)
 	window_folder_stats(agent->folder, &folder);
 	if (agent->sender)
 		window_sender_stats(agent->sender, &sender);
-	write_recorder(&counts, out);
-	write_folder(&counts, &folder, out);
-	write_sender(&sender, out);
+	agent_metrics_write(&counts, &folder, &sender, out);
 }
 
 /* to begin and to end */

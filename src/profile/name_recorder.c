@@ -81,7 +81,12 @@ int name_recorder_open(const struct name_recorder_options *options, struct name_
 	return 0;
 }
 
-/* Files come and go for days. */
+static size_t memory_of(const struct name_recorder *k)
+{
+	return k->options.memory ? k->options.memory : MAX_MEMORY;
+}
+
+/* Files come and go for days, and something of each stays. */
 static void bound_symbols(struct name_recorder *k)
 {
 	struct symbolizer_stats stats;
@@ -89,7 +94,7 @@ static void bound_symbols(struct name_recorder *k)
 	if (!k->symbolizer)
 		return;
 	symbolizer_get_stats(k->symbolizer, &stats);
-	if (stats.memory <= MAX_MEMORY)
+	if (stats.memory <= 2 * memory_of(k))
 		return;
 	symbolizer_close(k->symbolizer);
 	k->symbolizer = NULL;
@@ -439,7 +444,7 @@ int name_recorder_finish(struct name_recorder *k, struct bobbin_unwinder *unwind
 			 struct byte_buffer *ret)
 {
 	const struct symbolizer_options options = {
-		.memory_limit = MAX_MEMORY,
+		.memory_limit = memory_of(k),
 		.debug_path = k->options.debug_path,
 		.reader = unwinder_reader(unwinder),
 		.on_loss = k->options.on_loss ? on_loss : NULL,

@@ -42,12 +42,14 @@ struct name_stats {
  * @debug_path: folders with debug files, borrowed
  * @remember: whoever reads the recording is to look there, too
  * @seconds: after which no other file is read at the end; 0: five
+ * @memory: for the symbols of files, the least recently used go; 0: 128 MiB
  * @on_loss: as in struct symbolizer_options, without a context
  */
 struct name_recorder_options {
 	const char *debug_path;
 	bool remember;
 	unsigned int seconds;
+	size_t memory;
 	symbolizer_loss_fn *on_loss;
 };
 

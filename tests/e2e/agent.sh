@@ -150,6 +150,27 @@ it_sends_each_recording() {
 	[ "$(find kept -name '*.unsent' | wc -l)" -eq 0 ]
 }
 
+it_is_taken_by_the_receiver_of_the_collector() {
+	receiver=$sources/../../build/collector/otlp_receiver
+	[ -x "$receiver" ] || skip "no receiver in build/collector, see tools/fetch-collector"
+	busy_program
+	# it ends when nobody can write to its input any more
+	mkfifo input
+	spawn sh -c 'exec "$1" <input >taken' sh "$receiver"
+	exec 8>input
+	eventually grep -q '^listening' taken
+	agent --otlp "http://$(sed -n 's/^listening //p' taken)/v1development/profiles"
+	cut 1
+	eventually metric_is sent_recordings_total 1
+	eventually grep -q '^function [0-9]* [0-9]* spin$' taken
+	# its samples are those of all services
+	[ "$(sed -n '/^request 2/,$d; s/^profile samples count [0-9]* //p' taken | awk '{ n += $1 } END { print n }')" -ge \
+		"$(metric sent_samples_total)" ]
+	metric_is refused_samples_total 0
+	end_agent
+	exec 8>&-
+}
+
 it_waits_for_who_receives() {
 	busy_program
 	printf '503\nRetry-After: 1\n' >busy
