@@ -57,7 +57,7 @@ static const char *label(const struct report_options *options, enum report_key k
 }
 
 static struct report_origin origin_of(const struct report_options *options,
-				      const struct stack_sample *sample,
+				      const struct stack_sample *sample, const char *cgroup,
 				      struct sample_labels *labels)
 {
 	return (struct report_origin){
@@ -66,6 +66,7 @@ static struct report_origin origin_of(const struct report_options *options,
 			[REPORT_PID] = label(options, REPORT_PID, sample->pid, labels->pid),
 			[REPORT_TID] = label(options, REPORT_TID, sample->tid, labels->tid),
 			[REPORT_CPU] = label(options, REPORT_CPU, sample->cpu, labels->cpu),
+			[REPORT_CGROUP] = report_has_key(options, REPORT_CGROUP) ? cgroup : NULL,
 		}};
 }
 
@@ -168,6 +169,7 @@ static int add_total(struct event_reports *reports, const struct profile *profil
 	const struct stack_sample sample = sample_of(profile, total);
 	struct sample_labels labels;
 	const struct report_origin origin = origin_of(&reports->input.arguments->report, &sample,
+						      profile->threads[total->thread].cgroup,
 						      &labels);
 	enum wall_side side;
 	uint64_t weight;

@@ -13,9 +13,11 @@
 #define CELL_SIZE 64     /* numbers and names that the kernel bounds */
 
 static const char *const key_titles[REPORT_KEY_COUNT] = {
-	[REPORT_COMM] = "Command",        [REPORT_DSO] = "Shared Object",   [REPORT_SYM] = "Symbol",
-	[REPORT_PID] = "    Pid:Command", [REPORT_TID] = "    Tid:Command", [REPORT_CPU] = "CPU",
-	[REPORT_SRCLINE] = "Source:Line", [REPORT_SRCFILE] = "Source File",
+	[REPORT_COMM] = "Command",        [REPORT_DSO] = "Shared Object",
+	[REPORT_SYM] = "Symbol",          [REPORT_PID] = "    Pid:Command",
+	[REPORT_TID] = "    Tid:Command", [REPORT_CPU] = "CPU",
+	[REPORT_CGROUP] = "Cgroup",       [REPORT_SRCLINE] = "Source:Line",
+	[REPORT_SRCFILE] = "Source File",
 };
 
 /* "     12:make", in perf's form. */

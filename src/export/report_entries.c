@@ -64,7 +64,8 @@ static int command_key(struct report_entries *all, const struct key_set *keys,
 	if (keys->has[REPORT_COMM])
 		ret->texts[REPORT_COMM] = command->name;
 	for (int key = REPORT_FIRST_LABEL; key < REPORT_LABELS_END && !r; key++) {
-		const char *label = strsep(&rest, REPORT_LABEL_GAP);
+		const bool is_last = key == REPORT_LABELS_END - 1;
+		const char *label = is_last ? rest : strsep(&rest, REPORT_LABEL_GAP);
 
 		if (keys->has[key])
 			r = name_pool_intern(&all->texts, label ? label : "", &ret->texts[key]);

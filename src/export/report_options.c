@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const char *const names[REPORT_KEY_COUNT] = {
-	[REPORT_COMM] = "comm",       [REPORT_DSO] = "dso",         [REPORT_SYM] = "sym",
-	[REPORT_PID] = "pid",         [REPORT_TID] = "tid",         [REPORT_CPU] = "cpu",
-	[REPORT_SRCLINE] = "srcline", [REPORT_SRCFILE] = "srcfile",
+	[REPORT_COMM] = "comm",     [REPORT_DSO] = "dso",         [REPORT_SYM] = "sym",
+	[REPORT_PID] = "pid",       [REPORT_TID] = "tid",         [REPORT_CPU] = "cpu",
+	[REPORT_CGROUP] = "cgroup", [REPORT_SRCLINE] = "srcline", [REPORT_SRCFILE] = "srcfile",
 };
 
 static bool is_key(const char *text, size_t length, const char *name)

@@ -21,6 +21,7 @@ enum report_key {
 	REPORT_PID,
 	REPORT_TID,
 	REPORT_CPU,
+	REPORT_CGROUP, /* the last label, in which there may be anything */
 	REPORT_SRCLINE,
 	REPORT_SRCFILE,
 	REPORT_KEY_COUNT
@@ -32,7 +33,7 @@ enum report_key {
 #define REPORT_LABELS_END REPORT_SRCLINE
 
 /* As report_parse_keys() takes them, for a sentence. */
-#define REPORT_KEY_NAMES "comm, dso, sym, pid, tid, cpu, srcline and srcfile"
+#define REPORT_KEY_NAMES "comm, dso, sym, pid, tid, cpu, cgroup, srcline and srcfile"
 
 struct task_names;
 

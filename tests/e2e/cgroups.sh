@@ -93,6 +93,10 @@ it_is_read_by_perf() {
 	perf report --stdio --no-children -g none --sort cgroup -n >report 2>perf.log || fail "$(cat perf.log)"
 	awk '$1 ~ /%$/ { print $3, $2 }' report | sort >theirs
 	cmp ours theirs || fail "$(cat ours report)"
+	quietly "$bobbin" report --no-children -g none --sort cgroup --percent-limit 0
+	awk '$1 ~ /%$/ { print $2, $1 }' out | sort >ours
+	awk '$1 ~ /%$/ { print $3, $1 }' report | sort >theirs
+	cmp ours theirs || fail "$(cat ours report)"
 	perf report -D 2>perf.log | grep -o 'PERF_RECORD_CGROUP cgroup: .*' | awk '{ print $3, $4 }' | sort >told
 	for folder in a b/below; do
 		echo "$(stat -c %i "$mount/$group/$folder") /$group/$folder"
