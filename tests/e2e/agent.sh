@@ -130,6 +130,18 @@ it_knows_processes_that_come_and_go() {
 	done
 }
 
+it_records_waits_if_it_is_asked() {
+	busy_program
+	spawn sh -c 'while :; do sleep 0.05; done'
+	agent --off-cpu
+	cut 1
+	end_agent
+	recordings | head -n 1 | while read -r file; do
+		"$bobbin" script -q -i "$file" -F comm,event --comm sleep | some offcpu-time
+		"$bobbin" script -q -i "$file" -F comm,event --pid "$busy" | some cpu-clock
+	done
+}
+
 it_sends_each_recording() {
 	busy_program
 	collector
