@@ -75,7 +75,7 @@ static void files_are_looked_for_below_a_folder(void **state)
 static void more_files_than_are_held_can_be_read(void **state)
 {
 	struct source_text sources = {0};
-	char name[16], text[16];
+	char name[32], text[32];
 
 	for (int i = 0; i < 2 * SOURCE_TEXT_FILES; i++) {
 		snprintf(name, sizeof(name), "%d.c", i);
