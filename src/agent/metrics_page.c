@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/loaded_library.h"
+#include "base/loaded_library.h"
 
 #define TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define CONNECTIONS 8u

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/loaded_library.h"
+#include "base/loaded_library.h"
 #include "export/otlp_answer.h"
 
 /* Of an answer, the first bytes are looked at. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/debug_servers.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/loaded_library.h"
 
 #define MOST_PATIENCE 3600
 
@@ -25,7 +25,7 @@ struct debuginfod_calls {
 
 struct debug_servers {
 	struct debuginfod_calls calls;
-	void *library, *client;
+	void *client;
 	void (*on_silence)(void *ctx);
 	void *ctx;
 	uint64_t patience, until; /* nanoseconds; of the file that is being asked for */
@@ -35,20 +35,19 @@ struct debug_servers {
 /* The library gives a callback nothing but the client: how to get at its data is the same for all. */
 static void *(*data_of)(void *client);
 
-static bool bind_call(void *library, const char *name, void *call)
+static int bind_calls(struct debuginfod_calls *c)
 {
-	*(void **)call = dlsym(library, name);
-	return *(void **)call;
-}
+	static const char *const names[] = {"libdebuginfod.so.1", NULL};
+	const struct library_function functions[] = {
+		{"debuginfod_begin", &c->begin},
+		{"debuginfod_end", &c->end},
+		{"debuginfod_find_debuginfo", &c->find_debuginfo},
+		{"debuginfod_set_progressfn", &c->set_progressfn},
+		{"debuginfod_set_user_data", &c->set_user_data},
+		{"debuginfod_get_user_data", &c->get_user_data},
+	};
 
-static bool bind_calls(void *library, struct debuginfod_calls *c)
-{
-	return bind_call(library, "debuginfod_begin", &c->begin) &&
-	       bind_call(library, "debuginfod_end", &c->end) &&
-	       bind_call(library, "debuginfod_find_debuginfo", &c->find_debuginfo) &&
-	       bind_call(library, "debuginfod_set_progressfn", &c->set_progressfn) &&
-	       bind_call(library, "debuginfod_set_user_data", &c->set_user_data) &&
-	       bind_call(library, "debuginfod_get_user_data", &c->get_user_data);
+	return loaded_library_open(names, functions, sizeof(functions) / sizeof(*functions));
 }
 
 /* Nothing that has begun to arrive is cut off: the library does that if it takes too long. */
@@ -71,8 +70,7 @@ static uint64_t patience(void)
 
 static int bind_library(struct debug_servers *s)
 {
-	s->library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
-	if (!s->library || !bind_calls(s->library, &s->calls))
+	if (bind_calls(&s->calls))
 		return -ENOENT;
 	s->client = s->calls.begin();
 	if (!s->client)
@@ -107,8 +105,6 @@ void debug_servers_close(struct debug_servers *servers)
 		return;
 	if (servers->client)
 		servers->calls.end(servers->client);
-	if (servers->library)
-		dlclose(servers->library);
 	free(servers);
 }
 

@@ -2,10 +2,11 @@
 /*
  * loaded_library.h - a library that is loaded when it is first needed.
  *
- * Those that speak to a network load thirty others, which would take longer than most commands do.
+ * Those that speak to a network load thirty others, which would take longer than most commands do,
+ * and are not made to be unloaded.
  */
-#ifndef BOBBIN_AGENT_LOADED_LIBRARY_H
-#define BOBBIN_AGENT_LOADED_LIBRARY_H
+#ifndef BOBBIN_BASE_LOADED_LIBRARY_H
+#define BOBBIN_BASE_LOADED_LIBRARY_H
 
 #include <stddef.h>
 
