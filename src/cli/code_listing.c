@@ -219,13 +219,15 @@ uint64_t code_listing_text(const struct code_listing *listing, const struct list
 			   char text[INSN_TEXT_MAX])
 {
 	const struct code_function *function = listing->function;
-	const uint8_t *code = listing->bytes + insn->offset;
 	uint64_t addr = function->start + insn->offset, target;
 	struct insn decoded;
+	const uint8_t *code;
 
 	*text = '\0';
+	/* no bytes were found */
 	if (!insn->length)
 		return 0;
+	code = listing->bytes + insn->offset;
 	listing->decoder->machine->text(listing->decoder, code, insn->length, addr, text);
 	insn_decode(listing->decoder, code, insn->length, addr, &decoded);
 	if (decoded.op != OP_CALL && decoded.op != OP_JUMP && decoded.op != OP_BRANCH)
