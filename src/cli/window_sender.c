@@ -24,8 +24,16 @@
 #define MOST_WAIT 60
 #define MOST_ASKED 3600
 
+/* What is to be sent again, as it was made. */
+struct kept_request {
+	char *path; /* of its recording; NULL: there is none */
+	char *bytes;
+	size_t size;
+};
+
 struct window_sender {
 	struct window_sender_options options;
+	struct kept_request kept;
 	struct otlp_client *client;
 	pthread_t thread;
 	volatile sig_atomic_t stop; /* at once */
@@ -104,6 +112,32 @@ static int make_request(const struct window_sender *s, const char *path, char **
 	return r;
 }
 
+static void forget_request(struct window_sender *s)
+{
+	free(s->kept.path);
+	free(s->kept.bytes);
+	s->kept = (struct kept_request){0};
+}
+
+static int keep_request(struct window_sender *s, const char *path, struct bobbin_error *err)
+{
+	int r;
+
+	if (s->kept.path && !strcmp(s->kept.path, path))
+		return 0;
+	forget_request(s);
+	r = make_request(s, path, &s->kept.bytes, &s->kept.size, err);
+	if (r) {
+		s->kept = (struct kept_request){0};
+		return r;
+	}
+	s->kept.path = strdup(path);
+	if (s->kept.path)
+		return 0;
+	forget_request(s);
+	return -ENOMEM;
+}
+
 /* one recording */
 
 static void count_end(struct window_sender *s, const char *path, uint64_t samples, bool accepted,
@@ -156,22 +190,20 @@ static void note_answer(struct window_sender *s, const struct otlp_answer *answe
 static uint64_t send_window(struct window_sender *s, const char *path, uint64_t samples)
 {
 	struct otlp_answer answer;
-	char *bytes = NULL;
-	size_t size = 0;
 	struct bobbin_error err = {0};
-	int r = make_request(s, path, &bytes, &size, &err);
+	int r = keep_request(s, path, &err);
 
 	if (r) {
 		complain_file(path, r, &err);
 		count_end(s, path, samples, false, 0);
 		return 0;
 	}
-	otlp_client_post(s->client, bytes, size, &answer);
-	free(bytes);
+	otlp_client_post(s->client, s->kept.bytes, s->kept.size, &answer);
 	if (answer.outcome == OTLP_LATER) {
 		note_failure(s, &answer);
 		return next_wait(s, &answer);
 	}
+	forget_request(s);
 	note_answer(s, &answer);
 	count_end(s, path, samples, answer.outcome == OTLP_ACCEPTED, answer.rejected);
 	return 0;
@@ -305,6 +337,7 @@ void window_sender_close(struct window_sender *sender, uint64_t ms)
 	pthread_cond_signal(&sender->woken);
 	pthread_mutex_unlock(&sender->lock);
 	join(sender, end);
+	forget_request(sender);
 	otlp_client_close(sender->client);
 	pthread_cond_destroy(&sender->woken);
 	pthread_mutex_destroy(&sender->lock);
