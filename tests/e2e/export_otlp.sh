@@ -44,7 +44,8 @@ received_weights() {
 		}
 		END {
 			for (name in weights)
-				printf "%s\t%.2f\n", name, 100 * weights[name] / all
+				# rounded as the report does it, halves up
+				printf "%s\t%.2f\n", name, int(10000 * weights[name] / all + 0.5) / 100
 		}' received
 }
 
