@@ -297,9 +297,13 @@ it_begins_anew_after_too_many_files() {
 	END
 	chmod +x limited
 	spawn sh -c "i=0; while [ \$i -lt 2000 ]; do cp '$one' one.\$i; ./one.\$i 10; i=\$((i + 1)); done"
+	files=$pid
 	bobbin=$PWD/limited agent
 	eventually metric_is restarts_total 1
+	# so that what comes now is one recording, which has the program, too
+	kill "$files"
 	samples=$(metric samples_total)
+	works_on "$busy"
 	works_on "$busy"
 	eventually more_samples "$samples"
 	[ "$(metric open_files)" -lt 700 ]
