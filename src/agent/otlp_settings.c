@@ -190,8 +190,12 @@ static int read_forms(struct otlp_settings *ret, struct otlp_settings_fault *fau
 
 static int read_all(const char *url, struct otlp_settings *ret, struct otlp_settings_fault *fault)
 {
-	int r = read_url(url, ret, fault);
+	int r;
 
+	ret->certificate = setting("CERTIFICATE", fault);
+	ret->client_certificate = setting("CLIENT_CERTIFICATE", fault);
+	ret->client_key = setting("CLIENT_KEY", fault);
+	r = read_url(url, ret, fault);
 	if (!r)
 		r = read_attributes(ret, fault);
 	if (!r)
@@ -200,9 +204,6 @@ static int read_all(const char *url, struct otlp_settings *ret, struct otlp_sett
 		r = read_timeout(ret, fault);
 	if (!r)
 		r = read_forms(ret, fault);
-	ret->certificate = setting("CERTIFICATE", &(struct otlp_settings_fault){0});
-	ret->client_certificate = setting("CLIENT_CERTIFICATE", &(struct otlp_settings_fault){0});
-	ret->client_key = setting("CLIENT_KEY", &(struct otlp_settings_fault){0});
 	return r;
 }
 

@@ -2,14 +2,14 @@
 #include "agent/own_usage.h"
 
 #include <dirent.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/process_stat.h"
+
+#define NS_PER_MS (NS_PER_SECOND / 1000)
 
 static uint64_t time_of(const struct timeval *time)
 {
@@ -23,40 +23,18 @@ static uint64_t used_by(int who)
 	return getrusage(who, &used) ? 0 : time_of(&used.ru_utime) + time_of(&used.ru_stime);
 }
 
-/* Fields 14, 15 and 24 of proc_pid_stat(5), which begin after the command's last bracket. */
-static void add_process(long pid, struct own_usage *ret)
-{
-	const uint64_t tick = NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK),
-		       page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t user, system, resident;
-	char path[32], line[1024], *rest;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	rest = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-	fclose(f);
-	if (!rest || sscanf(rest,
-			    ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
-			    " %*d %*d %*d %*d %*d %*d %*u %*u %" SCNu64,
-			    &user, &system, &resident) != 3)
-		return;
-	ret->cpu_ns += (user + system) * tick;
-	ret->resident += resident * page;
-}
-
 static void add_children(const char *thread, struct own_usage *ret)
 {
 	char path[300];
-	long pid;
+	pid_t pid;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%s/children", thread);
 	f = fopen(path, "re");
-	while (f && fscanf(f, "%ld", &pid) == 1)
-		add_process(pid, ret);
+	while (f && fscanf(f, "%d", &pid) == 1) {
+		ret->cpu_ns += process_cpu_ms(pid) * NS_PER_MS;
+		ret->resident += process_resident(pid);
+	}
 	if (f)
 		fclose(f);
 }
@@ -76,7 +54,6 @@ static size_t count_files(void)
 
 void own_usage_read(struct own_usage *ret)
 {
-	struct own_usage self = {0};
 	struct dirent *entry;
 	DIR *dir = opendir("/proc/self/task");
 
@@ -86,8 +63,7 @@ void own_usage_read(struct own_usage *ret)
 			add_children(entry->d_name, ret);
 	if (dir)
 		closedir(dir);
-	add_process(getpid(), &self);
-	ret->resident += self.resident;
+	ret->resident += process_resident(0);
 	ret->files = count_files();
 	ret->cpu_ns += used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN);
 }

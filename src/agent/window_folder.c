@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/base_name.h"
-#include "base/clock.h"
+#include "base/private_folder.h"
 #include "base/vector.h"
 
 #define PREFIX "bobbin-"
@@ -82,20 +82,6 @@ static uint64_t compiled_bytes(int folder, const char *name)
 	if (dir)
 		closedir(dir);
 	return bytes;
-}
-
-static void remove_compiled(int folder, const char *name)
-{
-	DIR *dir = open_below(folder, name);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		if (*entry->d_name != '.')
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	if (!dir)
-		return;
-	closedir(dir);
-	unlinkat(folder, name, AT_REMOVEDIR);
 }
 
 static bool read_samples(int folder, const char *name, uint64_t *ret)
@@ -257,6 +243,16 @@ static void forget(struct window_folder *f, size_t at)
 	f->count--;
 }
 
+static void remove_compiled(const struct window_folder *f, const struct window *window)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s" COMPILED, f->options.path, window->name) < 0)
+		return;
+	private_folder_remove(path);
+	free(path);
+}
+
 static void drop(struct window_folder *f, size_t at)
 {
 	const struct window *w = &f->windows[at];
@@ -264,7 +260,7 @@ static void drop(struct window_folder *f, size_t at)
 
 	unlinkat(f->fd, w->name, 0);
 	unlinkat(f->fd, suffixed(w, UNSENT, name), 0);
-	remove_compiled(f->fd, suffixed(w, COMPILED, name));
+	remove_compiled(f, w);
 	f->stats.dropped += w->unsent;
 	f->stats.dropped_samples += w->unsent ? w->samples : 0;
 	forget(f, at);
@@ -320,17 +316,15 @@ int window_folder_add(struct window_folder *folder, const char *path, uint64_t s
 char *window_folder_unsent(struct window_folder *folder, uint64_t *samples)
 {
 	char *path = NULL;
+	size_t i = 0;
 
 	pthread_mutex_lock(&folder->lock);
-	for (size_t i = 0; i < folder->count && !path; i++) {
-		const struct window *w = &folder->windows[i];
-
-		if (!w->unsent)
-			continue;
-		*samples = w->samples;
-		if (asprintf(&path, "%s/%s", folder->options.path, w->name) < 0)
+	while (i < folder->count && !folder->windows[i].unsent)
+		i++;
+	if (i < folder->count) {
+		*samples = folder->windows[i].samples;
+		if (asprintf(&path, "%s/%s", folder->options.path, folder->windows[i].name) < 0)
 			path = NULL;
-		break;
 	}
 	pthread_mutex_unlock(&folder->lock);
 	return path;

@@ -26,6 +26,7 @@ enum stat_field {
 	FIELD_FLAGS = 9,
 	FIELD_USER_TIME = 14,
 	FIELD_START_TIME = 22,
+	FIELD_RESIDENT = 24,
 };
 
 /* Text from a field on; "" for none. */
@@ -89,6 +90,14 @@ uint64_t process_cpu_ms(pid_t pid)
 	uint64_t system = strtoull(end, NULL, 10);
 
 	return (user + system) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+uint64_t process_resident(pid_t pid)
+{
+	char text[STAT_SIZE];
+
+	return strtoull(read_from(pid, FIELD_RESIDENT, text), NULL, 10) *
+	       (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 char process_state(pid_t pid)

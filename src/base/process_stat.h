@@ -35,6 +35,9 @@ bool process_has_memory(pid_t pid);
 /* The CPU time that it has used so far, in milliseconds; 0 if it is gone. */
 uint64_t process_cpu_ms(pid_t pid);
 
+/* The memory that it has now, in bytes; 0 if it is gone. */
+uint64_t process_resident(pid_t pid);
+
 /*
  * Whether it takes too long: more than @limit_ns from @since_ns on, both of clock_now().
  * Where it lacks nothing but a processor, because the machine is busy, 20 times that is
