@@ -26,22 +26,12 @@ static ssize_t write_draft(void *cookie, const char *bytes, size_t size)
 	return 0;
 }
 
-/* 0 or a negative errno. */
-static int close_stream(FILE *stream, int error)
-{
-	const bool failed = ferror(stream);
-
-	if (fclose(stream) && !error)
-		return -errno;
-	return error || !failed ? error : -EIO;
-}
-
 static int write_zipped(const struct profile_format *format, const struct profile *profile,
 			FILE *out)
 {
 	FILE *zipped = gzip_stream(out);
 
-	return zipped ? close_stream(zipped, format->write(profile, zipped)) : -ENOMEM;
+	return zipped ? stream_close(zipped, format->write(profile, zipped)) : -ENOMEM;
 }
 
 static bool is_zipped(const struct profile_format *format, const char *path)
@@ -61,7 +51,7 @@ static int write_profile(const struct profile_format *format, const struct profi
 		return -ENOMEM;
 	r = is_zipped(format, path) ? write_zipped(format, profile, out)
 				    : format->write(profile, out);
-	return close_stream(out, r);
+	return stream_close(out, r);
 }
 
 static int put_profile(const struct profile_format *format, const struct profile *profile,
@@ -78,21 +68,15 @@ static int put_profile(const struct profile_format *format, const struct profile
 	return r != 0;
 }
 
-static int add_sample(void *ctx, const struct stack_sample *sample)
-{
-	return profile_builder_add(ctx, sample);
-}
-
 int export_recording(struct input *input, const struct profile_format *format, struct draft *draft)
 {
-	static const struct sample_sink sink = {.sample = add_sample};
 	const struct arguments *a = input->arguments;
 	struct profile_builder *builder = NULL;
 	int r = profile_builder_open(input->session, format->timed, &builder);
 
 	if (r)
 		complain("%s: %s", a->input, strerror(-r));
-	if (r || input_run(input, &sink, builder)) {
+	if (r || input_run(input, &profile_builder_sink, builder)) {
 		draft_discard(draft);
 		r = 1;
 	} else {

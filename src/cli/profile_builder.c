@@ -46,12 +46,8 @@ struct profile_builder {
 /* Weights of clocks and of waits are times. */
 static const char *unit_of(const struct perf_reader_attr *event)
 {
-	const struct perf_event_attr *attr = &event->attr;
-
-	if (attr->type == PERF_TYPE_SOFTWARE &&
-	    (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK))
-		return "nanoseconds";
-	return wall_clock_is_wait(event->name) ? "nanoseconds" : "count";
+	return perf_attr_is_clock(&event->attr) || wall_clock_is_wait(event->name) ? "nanoseconds"
+										   : "count";
 }
 
 /* Of a clock that was asked for by its frequency, too. */
@@ -67,11 +63,9 @@ static int add_events(struct profile_builder *b)
 {
 	const struct perf_reader *reader = session_reader(b->session);
 	const struct perf_reader_attr *attr;
-	size_t count = 0;
+	const size_t count = perf_reader_event_count(reader);
 	int r = 0;
 
-	while (perf_reader_event(reader, count))
-		count++;
 	b->events = calloc(count + 1, sizeof(*b->events));
 	if (!b->events)
 		return -ENOMEM;
@@ -366,3 +360,10 @@ int profile_builder_add(struct profile_builder *builder, const struct stack_samp
 		p->start = session_day(builder->session, sample->time);
 	return r ? r : profile_add(p, &own);
 }
+
+static int add_sample(void *ctx, const struct stack_sample *sample)
+{
+	return profile_builder_add(ctx, sample);
+}
+
+const struct sample_sink profile_builder_sink = {.sample = add_sample};

@@ -21,6 +21,9 @@ void profile_builder_close(struct profile_builder *builder); /* or NULL */
 /* Add a sample, named.  0 or a negative errno. */
 int profile_builder_add(struct profile_builder *builder, const struct stack_sample *sample);
 
+/* That function, for who gives samples to a sink; the context is a struct profile_builder. */
+extern const struct sample_sink profile_builder_sink;
+
 /* What was added; the builder's. */
 struct profile *profile_builder_profile(struct profile_builder *builder);
 

@@ -9,12 +9,6 @@
 #include "base/clock.h"
 #include "profile/recorder.h"
 
-static bool is_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 /* A hardware's cycles have a frequency only if that was asked for. */
 static bool is_steady(const struct perf_event_attr *attr)
 {
@@ -34,18 +28,9 @@ bool wall_clock_is_wait(const char *event)
 	return waiting_side(event) != WALL_NONE;
 }
 
-static size_t count_events(const struct perf_reader *reader)
-{
-	size_t count = 0;
-
-	while (perf_reader_event(reader, count))
-		count++;
-	return count;
-}
-
 int wall_clock_init(const struct perf_reader *reader, struct wall_clock *ret)
 {
-	struct wall_clock clock = {.count = count_events(reader)};
+	struct wall_clock clock = {.count = perf_reader_event_count(reader)};
 	bool runs = false, waits = false;
 
 	clock.events = calloc(clock.count + 1, sizeof(*clock.events));
@@ -57,7 +42,8 @@ int wall_clock_init(const struct perf_reader *reader, struct wall_clock *ret)
 		clock.events[i] = waiting_side(event->name);
 		waits |= clock.events[i] == WALL_OFF_CPU;
 		/* of two that count the same time, one */
-		if (clock.events[i] || runs || !(is_clock(&event->attr) || is_steady(&event->attr)))
+		if (clock.events[i] || runs ||
+		    !(perf_attr_is_clock(&event->attr) || is_steady(&event->attr)))
 			continue;
 		runs = true;
 		clock.events[i] = WALL_ON_CPU;

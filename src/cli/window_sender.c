@@ -49,15 +49,9 @@ struct window_sender {
 
 /* a request */
 
-static int add_sample(void *ctx, const struct stack_sample *sample)
-{
-	return profile_builder_add(ctx, sample);
-}
-
 static int write_request(const struct window_sender *s, struct session *session, FILE *out,
 			 struct bobbin_error *err)
 {
-	static const struct sample_sink sink = {.sample = add_sample};
 	const struct otlp_pairs *pairs = &s->options.settings->attributes;
 	struct otlp_attribute attributes[OTLP_PAIRS_MAX];
 	struct profile_builder *builder;
@@ -67,7 +61,7 @@ static int write_request(const struct window_sender *s, struct session *session,
 		return r;
 	for (size_t i = 0; i < pairs->count; i++)
 		attributes[i] = (struct otlp_attribute){pairs->list[i].key, pairs->list[i].value};
-	r = session_run(session, &sink, builder, err);
+	r = session_run(session, &profile_builder_sink, builder, err);
 	if (!r)
 		r = otlp_write_request(profile_builder_profile(builder), attributes, pairs->count,
 				       out);
@@ -79,9 +73,8 @@ static int write_zipped(const struct window_sender *s, struct session *session, 
 			struct bobbin_error *err)
 {
 	FILE *zipped = gzip_stream(out);
-	int r = zipped ? write_request(s, session, zipped, err) : -ENOMEM;
 
-	return zipped && fclose(zipped) && !r ? -errno : r;
+	return zipped ? stream_close(zipped, write_request(s, session, zipped, err)) : -ENOMEM;
 }
 
 /* The bytes of a request; free() them. */
@@ -104,8 +97,8 @@ static int make_request(const struct window_sender *s, const char *path, char **
 		r = write_request(s, session, out, err);
 	else
 		r = write_zipped(s, session, out, err);
-	if (out && fclose(out) && !r)
-		r = -ENOMEM;
+	if (out)
+		r = stream_close(out, r);
 	if (out && r)
 		free(*bytes);
 	session_close(session);

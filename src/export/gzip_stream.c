@@ -78,3 +78,12 @@ FILE *gzip_stream(FILE *out)
 	free(z);
 	return NULL;
 }
+
+int stream_close(FILE *stream, int error)
+{
+	const bool failed = ferror(stream);
+
+	if (fclose(stream) && !error)
+		return -errno;
+	return error || !failed ? error : -EIO;
+}

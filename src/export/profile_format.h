@@ -39,6 +39,9 @@ const char *profile_format_names(void);
 /* A stream of which @out gets the bytes, compressed by gzip; fclose() ends it, and leaves @out open. */
 FILE *gzip_stream(FILE *out);
 
+/* Close a stream to which a writer that returned @error has written.  0 or the first errno. */
+int stream_close(FILE *stream, int error);
+
 int pprof_write(const struct profile *profile, FILE *out);
 int callgrind_write(const struct profile *profile, FILE *out);
 int speedscope_write(const struct profile *profile, FILE *out);

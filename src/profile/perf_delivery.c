@@ -286,6 +286,11 @@ const struct cgroup *perf_reader_cgroup(const struct perf_reader *reader, uint64
 	return id ? cgroup_table_find(&reader->cgroups, id) : NULL;
 }
 
+size_t perf_reader_event_count(const struct perf_reader *reader)
+{
+	return reader->nr_attrs;
+}
+
 const struct perf_reader_attr *perf_reader_event(const struct perf_reader *reader, size_t i)
 {
 	return i < reader->nr_attrs ? &reader->attrs[i] : NULL;

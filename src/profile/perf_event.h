@@ -143,6 +143,13 @@ uint64_t perf_event_id(const struct perf_event_attr *attr, const void *record, u
 /* Whether the id stands at the same place in the records of both, or these look the same. */
 bool perf_event_same_ids(const struct perf_event_attr *a, const struct perf_event_attr *b);
 
+/* Whether the event is the time that a CPU, or a task, has run: its weights are nanoseconds. */
+static inline bool perf_attr_is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 /* Change a flag that <linux/perf_event.h> may not have: the @place-th bit after read_format. */
 void perf_attr_flag(struct perf_event_attr *attr, unsigned int place, bool on);
 

@@ -101,7 +101,8 @@ bool perf_reader_times(const struct perf_reader *reader, uint64_t *first, uint64
 /* What a sample's number of a cgroup stands for, wherever the file says so; NULL: it does not. */
 const struct cgroup *perf_reader_cgroup(const struct perf_reader *reader, uint64_t id);
 
-/* The @i-th event of the recording, or NULL. */
+/* The events of the recording; and the @i-th of them, or NULL. */
+size_t perf_reader_event_count(const struct perf_reader *reader);
 const struct perf_reader_attr *perf_reader_event(const struct perf_reader *reader, size_t i);
 
 /*

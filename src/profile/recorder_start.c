@@ -318,6 +318,8 @@ static int describe_all(struct recorder *r)
 	for (int i = 0; i < count && error != -ENOMEM; i++)
 		error = recorder_describe(r, pids[i], files);
 	r->preloads = true;
+	if (!r->options.ring_bytes)
+		r->options.ring_bytes = SAMPLER_RING_BYTES;
 	free(pids);
 	free(files);
 	return error == -ENOMEM ? error : 0;
@@ -402,9 +404,7 @@ static void follow_first(struct recorder *r)
 /* Until there are tables all stacks are copied: whether the rings have room for some seconds. */
 static bool can_copy_first(const struct recorder *r)
 {
-	const size_t room = r->options.ring_bytes ? r->options.ring_bytes : SAMPLER_RING_BYTES;
-
-	return 2ull * r->options.frequency * r->options.stack_bytes <= room;
+	return 2ull * r->options.frequency * r->options.stack_bytes <= r->options.ring_bytes;
 }
 
 /* The rings are emptied while lists are made.  An error ends the recording later. */

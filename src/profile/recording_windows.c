@@ -81,7 +81,6 @@ static int begin_windows(void *ctx, const struct sample_source *source)
 {
 	struct recording_windows *w = ctx;
 
-	free(w->events);
 	w->events = calloc(source->event_count, sizeof(*w->events));
 	if (!w->events)
 		return -ENOMEM;

@@ -549,10 +549,7 @@ void sampler_enable(const struct sampler *sampler, bool enable)
 /* The kernel makes a period of the frequency of a clock, when the event is opened. */
 static uint64_t rate_of(const struct perf_event_attr *attr, uint32_t frequency)
 {
-	const bool is_clock = attr->type == PERF_TYPE_SOFTWARE &&
-			      attr->config <= PERF_COUNT_SW_TASK_CLOCK;
-
-	return is_clock ? NS_PER_SECOND / frequency : frequency;
+	return perf_attr_is_clock(attr) ? NS_PER_SECOND / frequency : frequency;
 }
 
 int sampler_set_frequency(const struct sampler *sampler, uint32_t frequency)
