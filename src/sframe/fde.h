@@ -64,12 +64,25 @@ static BOBBIN_ALWAYS_INLINE bool sframe_attributes_valid(const struct sframe_att
 		return false;
 	if ((a->info2 & SFRAME_FDE_TYPE) > SFRAME_FDE_TYPE_FLEX)
 		return false;
-#ifdef __KERNEL__
-	/* as many as version 3 can count; nobody else bounds how long a walk takes there */
-	if (a->num_fres > U16_MAX)
-		return false;
-#endif
 	return !(a->info & SFRAME_FDE_PCMASK) || a->rep_size;
+}
+
+/*
+ * Nobody but the kernel bounds how long a walk takes: there rows are as many as version 3 can
+ * count, and each but the last has a byte of code.  gas writes rows that start at the end.
+ */
+static BOBBIN_ALWAYS_INLINE bool sframe_row_count_valid(const struct sframe_attributes *a,
+							uint32_t size)
+{
+#ifdef __KERNEL__
+	uint32_t bytes = a->info & SFRAME_FDE_PCMASK ? a->rep_size : size;
+
+	return a->num_fres <= U16_MAX && (!a->num_fres || a->num_fres - 1 <= bytes);
+#else
+	(void)a;
+	(void)size;
+	return true;
+#endif
 }
 
 /**
@@ -94,6 +107,8 @@ static BOBBIN_ALWAYS_INLINE bool sframe_read_fde(const struct bobbin_sframe_view
 		return false;
 	/* the first PC after the function must be representable */
 	if (fdes->fault || !sframe_attributes_valid(&a) || size > UINT64_MAX - start)
+		return false;
+	if (!sframe_row_count_valid(&a, size))
 		return false;
 	ret->start = start;
 	ret->size = size;
