@@ -121,7 +121,10 @@ BOBBIN_API int bobbin_sframe_view(const void *data, size_t size, uint64_t addr,
 				  struct bobbin_error *err, struct bobbin_sframe_view *ret)
 {
 	struct bobbin_sframe_view v = {.data = data, .addr = addr};
-	struct bytes b = bytes_of(data, size, false), whole = b;
+	/* in a kernel the header tells: it does not look at each byte of what may be large */
+	const uint64_t looked_at = MEMORY_IS_OURS || size < SFRAME_HEADER_SIZE ? size
+									       : SFRAME_HEADER_SIZE;
+	struct bytes b = bytes_of(data, size, false), whole = bytes_of(data, looked_at, false);
 	int status;
 
 	/* a linker that collected every function leaves zeroes */
