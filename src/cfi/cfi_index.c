@@ -6,6 +6,7 @@
  */
 #include <bobbin/cfi.h>
 
+#include "cfi/cfi_header.h"
 #include "cfi/dwarf.h"
 #include "cfi/encoding.h"
 #include "core/bisect.h"
@@ -51,13 +52,13 @@ static bool table_is_sane(const struct bobbin_cfi_view *view, uint32_t *bad)
 	return true;
 }
 
-BOBBIN_API int bobbin_cfi_view_init(struct bobbin_cfi_view *view, struct bobbin_error *err)
+/* What the header says of where the frames and the table are; the table's entries are not looked at. */
+static int read_header(struct bobbin_cfi_view *view, struct bobbin_error *err, uint64_t *frame)
 {
 	struct bytes b = bytes_of(view->hdr, view->hdr ? view->hdr_size : 0,
 				  view->arch->big_endian);
 	uint8_t version, ptr_enc, count_enc, table_enc;
 	uint64_t ptr = 0, count = 0;
-	uint32_t bad;
 
 	view->table = 0;
 	view->table_count = 0;
@@ -71,18 +72,47 @@ BOBBIN_API int bobbin_cfi_view_init(struct bobbin_cfi_view *view, struct bobbin_
 	if (b.bad || version != 1 || table_enc != TABLE_ENC || count_enc == PE_OMIT)
 		return refuse(err, 0, BOBBIN_REASON_CFI_HEADER);
 	if (!encoded_pointer(&b, ptr_enc, view->hdr_addr, view->hdr_addr, &ptr) ||
-	    !encoded_value(&b, count_enc, &count) || b.bad || ptr != view->frame_addr)
+	    !encoded_value(&b, count_enc, &count) || b.bad)
+		return refuse(err, 4, BOBBIN_REASON_CFI_HEADER);
+	if (view->frame && ptr != view->frame_addr)
 		return refuse(err, 4, BOBBIN_REASON_CFI_HEADER);
 	if (!count || count > bytes_left(&b) / PAIR_SIZE || count > UINT32_MAX)
 		return refuse(err, b.pos, BOBBIN_REASON_CFI_HEADER);
-
 	view->table = b.pos;
 	view->table_count = (uint32_t)count;
-	if (table_is_sane(view, &bad))
-		return 0;
+	*frame = ptr;
+	return 0;
+}
+
+BOBBIN_API int bobbin_cfi_view_init(struct bobbin_cfi_view *view, struct bobbin_error *err)
+{
+	uint64_t frame, table;
+	uint32_t bad;
+	int r = read_header(view, err, &frame);
+
+	if (r || table_is_sane(view, &bad))
+		return r;
+	table = view->table;
 	view->table_count = 0;
 	view->table = 0;
-	return refuse(err, b.pos + (uint64_t)bad * PAIR_SIZE, BOBBIN_REASON_CFI_HEADER);
+	return refuse(err, table + (uint64_t)bad * PAIR_SIZE, BOBBIN_REASON_CFI_HEADER);
+}
+
+int cfi_view_of_header(struct bobbin_cfi_view *view, const struct bobbin_range *segment)
+{
+	uint64_t frame;
+	int r;
+
+	view->frame = NULL;
+	r = read_header(view, NULL, &frame);
+	if (!r && (frame < segment->start || frame >= segment->end))
+		r = -BOBBIN_EBADMSG;
+	if (r)
+		return r;
+	view->frame = view->hdr + (int64_t)(frame - view->hdr_addr);
+	view->frame_addr = frame;
+	view->frame_size = segment->end - frame;
+	return 0;
 }
 
 BOBBIN_API bool bobbin_cfi_has_code(const struct bobbin_cfi_view *view,

@@ -9,6 +9,7 @@
 
 #include "base/build_id_path.h"
 #include "base/file_range.h"
+#include "base/path_list.h"
 #include "base/regular_file.h"
 #include "core/bisect.h"
 #include "core/bytes.h"
@@ -21,34 +22,26 @@
 
 char *sidefile_path(const char *folder, size_t length, const uint8_t *build_id, size_t id_length)
 {
-	size_t size = length + 1 + BUILD_ID_PATH_SIZE(id_length) + sizeof(SUFFIX);
-	char *path = id_length < 2 ? NULL : malloc(size), *at = path;
-
-	if (!path)
-		return NULL;
-	memcpy(at, folder, length);
-	at += length;
-	*at++ = '/';
-	strcpy(build_id_path(build_id, id_length, at), SUFFIX);
-	return path;
+	return build_id_file(folder, length, build_id, id_length, SUFFIX);
 }
 
 int sidefile_find(const char *folders, const uint8_t *build_id, size_t id_length)
 {
+	const char *folder;
+	size_t length;
+
 	if (id_length < 2)
 		return -ENOENT;
-	while (*folders) {
-		size_t length = strcspn(folders, ":");
-		char *path = sidefile_path(folders, length, build_id, id_length);
+	while ((folder = path_list_next(&folders, &length))) {
+		char *path = sidefile_path(folder, length, build_id, id_length);
 		int fd;
 
 		if (!path)
 			return -ENOMEM;
-		fd = length ? regular_file_open(path, 0, NULL) : -ENOENT;
+		fd = regular_file_open(path, 0, NULL);
 		free(path);
 		if (fd >= 0)
 			return fd;
-		folders += length + (folders[length] == ':');
 	}
 	return -ENOENT;
 }
