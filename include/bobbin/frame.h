@@ -30,7 +30,8 @@ extern "C" {
 	X(GUESS,         "a guess") \
 	X(PATH,          "code at the PC") \
 	X(LEFT_OUT,      "frames left out") \
-	X(HOTSPOT,       "Java VM")
+	X(HOTSPOT,       "Java VM") \
+	X(COMPILED,      "compiled table")
 /* clang-format on */
 
 #define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_SOURCE_##name,

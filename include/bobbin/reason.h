@@ -184,7 +184,13 @@ extern "C" {
 	/* another end of traces */ \
 	X(LIKELY,         "outermost frame, likely: a frame before it was left by a guess") \
 	/* another end of traces */ \
-	X(PROBED,         "a uretprobe has replaced the return address, and what it was is not known")
+	X(PROBED,         "a uretprobe has replaced the return address, and what it was is not known") \
+	/* more refusals of compiled tables */ \
+	X(TABLE_ROW,      "malformed entry, block or rule of the compiled table") \
+	X(TABLE_OTHER,    "the compiled table is of another file, or of other code of it") \
+	/* refusals of core files */ \
+	X(NOT_CORE,       "an ELF file, but not a core file") \
+	X(CORE_THREADS,   "the core file has no registers of any thread")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_REASON_##name,

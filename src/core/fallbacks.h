@@ -119,7 +119,8 @@ static inline bool step_after_syscall(struct frame_walk *w, uint8_t *source,
 		in_table = false;
 		found = frame_rule(w, regs->pc - 3, &rule);
 	}
-	if (found == BOBBIN_SOURCE_NONE)
+	/* nobody is in a signal's return there: see is_after_restorer() */
+	if (found == BOBBIN_SOURCE_NONE || found == BOBBIN_SOURCE_TRAMPOLINE)
 		return false;
 	*source = (uint8_t)found;
 	w->in_syscall = true;
@@ -128,6 +129,23 @@ static inline bool step_after_syscall(struct frame_walk *w, uint8_t *source,
 	else
 		*reason = step_checked(w, *source, &rule);
 	return true;
+}
+
+/*
+ * Whether a function has just been called that begins right after a restorer, where the PC is in the
+ * restorer's system call.  Then a return address is on the stack, and not a signal's frame, whose first
+ * word is of flags.
+ */
+static inline bool is_after_restorer(struct frame_walk *w)
+{
+	const struct rule_step s = {.world = w, .arch = walk_arch(w)};
+	const struct code_reader code = {world_code, w};
+	uint64_t word = 0;
+
+	return w->regs.exact && known_code_syscall(w->arch, &code, w->regs.pc) &&
+	       !step_load(&s, w->regs.sp, &word) &&
+	       word - LOWEST_CODE < HIGHEST_CODE - LOWEST_CODE &&
+	       world_returns(w, word) == CODE_YES;
 }
 
 /*

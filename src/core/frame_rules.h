@@ -8,6 +8,7 @@
 #include <bobbin/arch.h>
 #include <bobbin/frame.h>
 #include <bobbin/rule.h>
+#include <bobbin/step.h>
 
 #include "core/deps.h"
 
@@ -79,6 +80,35 @@ static BOBBIN_ALWAYS_INLINE void skip_shared_record(const struct bobbin_arch *ar
 	shared.plus = 16;
 	if (bobbin_rule_equal(rule, &shared))
 		*rule = record;
+}
+
+/*
+ * Where calls leave the return address in a register, most compilers put the frame record at the
+ * bottom of the frame.  Of the caller of a frame that was left by its record, a walk knows then only
+ * that its stack pointer is not below what the walk has.  A rule relative to that becomes one relative
+ * to the frame pointer, where the function saves both words of a record.
+ *
+ * false: that is a guess.  It may have saved its caller's and never have made a record of its own.
+ */
+static BOBBIN_ALWAYS_INLINE bool rule_above_record(const struct bobbin_arch *arch,
+						   const struct bobbin_regs *regs,
+						   struct bobbin_rule *rule)
+{
+	const bool is_at_sp = rule->cfa.how == BOBBIN_HOW_AT_REG && rule->cfa.reg == arch->sp;
+	const struct bobbin_place *fp = &rule->fp;
+
+	if (arch->default_ra_off || arch->cfa_bias || !is_at_sp ||
+	    rule->ra.how == BOBBIN_HOW_UNDEFINED)
+		return true;
+	if (fp->how != BOBBIN_HOW_IN_CFA_MEM || rule->ra.how != BOBBIN_HOW_IN_CFA_MEM ||
+	    rule->ra.off != fp->off + 8) {
+		*rule = bobbin_rule_none(BOBBIN_REASON_NO_REGISTER);
+		return true;
+	}
+	if (regs->sp + (uint64_t)(int64_t)rule->cfa.off == regs->fp - (uint64_t)(int64_t)fp->off)
+		return true;
+	rule->cfa = place_of(BOBBIN_HOW_AT_REG, arch->fp, -fp->off);
+	return false;
 }
 
 #endif

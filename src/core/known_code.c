@@ -6,6 +6,7 @@
 #include "core/frame_rules.h"
 #include "core/restorer.h"
 #include "core/root_code.h"
+#include "core/stub_code.h"
 #include "core/trampoline.h"
 
 #define PAGE 4096 /* or larger: code is not read across a multiple of it at once */
@@ -51,12 +52,26 @@ bool known_code_root(const struct bobbin_arch *arch, const struct code_reader *c
 	       root_code(arch, bytes);
 }
 
+bool known_code_stub(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr,
+		     struct bobbin_rule *rule)
+{
+	uint8_t bytes[STUB_CODE_SIZE];
+
+	return !arch->default_ra_off &&
+	       read_around(code, addr - STUB_CODE_BEFORE, bytes, sizeof(bytes), STUB_CODE_BEFORE) &&
+	       stub_code(arch, addr, bytes, rule);
+}
+
 bool known_code_rule(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr,
 		     struct bobbin_rule *rule, enum bobbin_source *source)
 {
 	if (is_restorer(arch, code, addr)) {
 		signal_frame_rule(arch, rule);
 		*source = BOBBIN_SOURCE_TRAMPOLINE;
+		return true;
+	}
+	if (known_code_stub(arch, code, addr, rule)) {
+		*source = BOBBIN_SOURCE_PATH;
 		return true;
 	}
 	/* calls return to a root's code: the address that was looked up lies before it */

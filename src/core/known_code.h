@@ -16,11 +16,15 @@ struct code_reader {
 };
 
 /*
- * The rule for @addr, which no table covers: code of the kernel's signal return, or that
- * of a root.  false: neither.
+ * The rule for @addr, which no table covers: code of the kernel's signal return, a PLT's stub, or
+ * that of a root.  false: neither.
  */
 bool known_code_rule(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr,
 		     struct bobbin_rule *rule, enum bobbin_source *source);
+
+/* The rule for an instruction of a PLT's stub, where linkers write none.  false: it is no such stub. */
+bool known_code_stub(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr,
+		     struct bobbin_rule *rule);
 
 /* Whether a function that returns to @addr ends its thread or fiber. */
 bool known_code_root(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr);

@@ -288,6 +288,51 @@ static void architectures_with_a_link_register_have_no_plain_rules(void **state)
 	assert_int_equal(forms.from_sp, 0);
 }
 
+/* AArch64: from a frame of 48 bytes, with a record at its bottom if it @saves one, whose callee was left by its own. */
+static enum bobbin_reason step_above_record(struct world *w, uint64_t sp, uint64_t fp, bool saves,
+					    uint8_t *source)
+{
+	const struct bobbin_regs regs = {.pc = 1, .sp = sp, .fp = fp};
+	struct bobbin_rule rule = {
+		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = 31, .off = 48},
+		.ra = {.how = saves ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_SAME, .off = -40},
+		.fp = {.how = saves ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_SAME, .off = -48},
+		.index = BOBBIN_NO_INDEX,
+	};
+
+	assert_int_equal(bobbin_rule_pack(&rule, &w->packed), 0);
+	frame_walk_init(&w->frames, bobbin_arch_aarch64(), &w->frames.forms, &regs);
+	w->frames.callee = BOBBIN_SOURCE_FRAME_POINTER;
+	return frame_general(&w->frames, source);
+}
+
+static void above_a_record_at_the_bottom_of_its_frame_the_stack_pointer_is_not_known(void **state)
+{
+	struct world w = {.is_code = true};
+	uint8_t source;
+
+	(void)state;
+	for (unsigned int i = 0; i < WORDS; i++)
+		w.words[i] = BOBBIN_HOST_BIG_ENDIAN ? __builtin_bswap64(0x1000 + i) : 0x1000 + i;
+	/* the callee had 32 bytes above its record */
+	assert_int_equal(step_above_record(&w, BASE + 32, BASE + 64, true, &source),
+			 BOBBIN_REASON_NONE);
+	assert_int_equal(w.frames.regs.pc, 0x1009);
+	assert_int_equal(w.frames.regs.fp, 0x1008);
+	assert_int_equal(w.frames.regs.sp, BASE + 64 + 48);
+	assert_int_equal(source, BOBBIN_SOURCE_GUESS);
+	assert_true(w.frames.likely);
+	/* and none: both say the same */
+	assert_int_equal(step_above_record(&w, BASE + 64, BASE + 64, true, &source),
+			 BOBBIN_REASON_NONE);
+	assert_int_equal(w.frames.regs.pc, 0x1009);
+	assert_int_equal(source, BOBBIN_SOURCE_SFRAME);
+	assert_false(w.frames.likely);
+	/* a function without a record */
+	assert_int_equal(step_above_record(&w, BASE + 32, BASE + 64, false, &source),
+			 BOBBIN_REASON_NO_REGISTER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +342,8 @@ int main(void)
 		cmocka_unit_test(a_frame_record_is_plain),
 		cmocka_unit_test(a_word_without_a_rule_is_neither_plain_nor_outermost),
 		cmocka_unit_test(architectures_with_a_link_register_have_no_plain_rules),
+		cmocka_unit_test(
+			above_a_record_at_the_bottom_of_its_frame_the_stack_pointer_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
