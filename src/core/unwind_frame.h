@@ -78,13 +78,18 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason frame_by_source(struct frame_walk
 	*source = (uint8_t)frame_rule(w, bobbin_regs_lookup_pc(&w->regs), &rule);
 	if (*source == BOBBIN_SOURCE_NONE)
 		return step_without_rule(w, (enum bobbin_reason)rule.reason, source);
+	if (*source == BOBBIN_SOURCE_TRAMPOLINE && is_after_restorer(w))
+		return step_without_rule(w, BOBBIN_REASON_NO_FUNCTION, source);
 	/* of code that leaves the C stack alone, rules of what it does to it mean nothing */
 	if (*source == BOBBIN_SOURCE_CODE && step_haskell(w)) {
 		*source = BOBBIN_SOURCE_PATH;
 		return BOBBIN_REASON_NONE;
 	}
-	if (was_left_by_record(w->callee))
+	if (was_left_by_record(w->callee)) {
 		skip_shared_record(w->arch, &rule);
+		if (!rule_above_record(w->arch, &w->regs, &rule))
+			*source = BOBBIN_SOURCE_GUESS;
+	}
 	if (rule.flags & BOBBIN_RULE_LEAF)
 		return frame_likely(w, source, &rule);
 	reason = step_checked(w, *source, &rule);
