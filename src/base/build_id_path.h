@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Bytes of the path of an ID of so many bytes, with the zero at its end. */
 #define BUILD_ID_PATH_SIZE(size) (2 * (size) + 2)
@@ -24,6 +26,24 @@ static inline char *build_id_path(const uint8_t *id, size_t size, char *to)
 	}
 	*to = 0;
 	return to;
+}
+
+/*
+ * "FOLDER/ab/cdef…SUFFIX", from malloc(); @length: of the folder's name.  NULL: no memory, or an ID
+ * of less than two bytes, which has no path.
+ */
+static inline char *build_id_file(const char *folder, size_t length, const uint8_t *id, size_t size,
+				  const char *suffix)
+{
+	size_t room = length + 1 + BUILD_ID_PATH_SIZE(size) + strlen(suffix);
+	char *path = size < 2 ? NULL : malloc(room);
+
+	if (!path)
+		return NULL;
+	memcpy(path, folder, length);
+	path[length] = '/';
+	strcpy(build_id_path(id, size, path + length + 1), suffix);
+	return path;
 }
 
 #endif

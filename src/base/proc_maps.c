@@ -7,58 +7,28 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A number and the character after it; false: there is none, or another one comes. */
-static bool take_number(const char **at, unsigned int base, char end, uint64_t *ret)
-{
-	const char *p = *at;
-	uint64_t number = 0;
-
-	for (; *p && *p != end; p++) {
-		unsigned int digit = *p >= 'a' ? (unsigned int)(*p - 'a') + 10
-					       : (unsigned int)(*p - '0');
-
-		if (digit >= base || number > (UINT64_MAX - digit) / base)
-			return false;
-		number = base * number + digit;
-	}
-	if (p == *at || *p != end)
-		return false;
-	*at = p + 1;
-	*ret = number;
-	return true;
-}
-
-/* As "r-xp ". */
-static bool take_permissions(const char **at, struct proc_map *ret)
-{
-	const char *p = *at;
-
-	if (strnlen(p, 5) < 5 || p[4] != ' ')
-		return false;
-	ret->read = p[0] == 'r';
-	ret->write = p[1] == 'w';
-	ret->exec = p[2] == 'x';
-	ret->shared = p[3] == 's';
-	*at = p + 5;
-	return true;
-}
-
 static int read_line(int pid, char *line, proc_maps_sink sink, void *ctx)
 {
-	struct proc_map map = {.pid = pid};
-	uint64_t major, minor;
-	const char *p = line;
+	struct proc_map map;
 
 	line[strcspn(line, "\n")] = 0;
-	if (!take_number(&p, 16, '-', &map.start) || !take_number(&p, 16, ' ', &map.end) ||
-	    !take_permissions(&p, &map) || !take_number(&p, 16, ' ', &map.offset) ||
-	    !take_number(&p, 16, ':', &major) || !take_number(&p, 16, ' ', &minor) ||
-	    !take_number(&p, 10, ' ', &map.ino))
+	if (!proc_map_parse(line, &map))
 		return -EBADMSG;
-	map.major = (uint32_t)major;
-	map.minor = (uint32_t)minor;
-	map.path = p + strspn(p, " ");
+	map.pid = pid;
 	return sink(ctx, &map);
+}
+
+int proc_maps_parse(int pid, char *text, proc_maps_sink sink, void *ctx)
+{
+	int r = 0;
+
+	while (*text && !r) {
+		char *end = text + strcspn(text, "\n"), *next = *end ? end + 1 : end;
+
+		r = read_line(pid, text, sink, ctx);
+		text = next;
+	}
+	return r;
 }
 
 int proc_maps_read(const struct remote_process *process, proc_maps_sink sink, void *ctx)

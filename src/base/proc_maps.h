@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * proc_maps.h - /proc/PID/maps, see proc_pid_maps(5):
- *
- *	start-end perms offset major:minor inode   path
- *
- * and a name for what a process has mapped, whatever has become of its path.
+ * proc_maps.h - /proc/PID/maps, and a name for what a process has mapped, whatever has become of
+ * its path.
  */
 #ifndef BOBBIN_BASE_PROC_MAPS_H
 #define BOBBIN_BASE_PROC_MAPS_H
@@ -13,15 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/proc_map.h"
 #include "base/process_reader.h"
-
-struct proc_map {
-	int pid; /* of the process */
-	uint64_t start, end, offset, ino;
-	uint32_t major, minor;
-	bool read, write, exec, shared;
-	const char *path; /* "" for memory without a name */
-};
 
 /* A result other than 0 ends the reading and is returned. */
 typedef int (*proc_maps_sink)(void *ctx, const struct proc_map *map);
@@ -31,6 +21,9 @@ typedef int (*proc_maps_sink)(void *ctx, const struct proc_map *map);
  * errno of reading.
  */
 int proc_maps_read(const struct remote_process *process, proc_maps_sink sink, void *ctx);
+
+/* The same of lines that a process has read of itself, which are changed.  Or -EBADMSG. */
+int proc_maps_parse(int pid, char *text, proc_maps_sink sink, void *ctx);
 
 #define MAP_FILE_SIZE 64
 
