@@ -18,6 +18,8 @@
 
 #include "base/build_id_path.h"
 #include "base/clock.h"
+#include "base/file_range.h"
+#include "base/path_list.h"
 #include "base/proc_maps.h"
 #include "elf/elf_image.h"
 
@@ -72,12 +74,25 @@ static bool same_inode(int fd, const struct stat *st, const struct mapped_file *
 	return !file->recorded || (is_unchanged(st, file) && same_device(fd, st, file));
 }
 
+/* Headers and the beginning of the notes; what comes later may have been written to. */
+#define COMPARED 4096
+
+static bool begins_as_mapped(int fd, const struct mapped_file *file)
+{
+	size_t size = file->image_size < COMPARED ? file->image_size : COMPARED;
+	uint8_t begin[COMPARED];
+
+	return size && !file_range_read(fd, 0, begin, size) && !memcmp(begin, file->image, size);
+}
+
 /*
  * A recording with both has the build ID of what was at the path when it ended, which the
  * inode contradicts if that was another file by then.
  */
 static bool is_same(int fd, const struct stat *st, const struct mapped_file *file)
 {
+	if (!file->build_id_len && file->image)
+		return begins_as_mapped(fd, file);
 	if (!file->build_id_len)
 		return same_inode(fd, st, file);
 	return same_build_id(fd, file) && (!file->ino || !file->recorded || !file->here ||
@@ -104,16 +119,16 @@ static int open_by_build_id(struct process_reader *reader, const struct mapped_f
 			    const char *folders)
 {
 	char path[PATH_MAX], id[BUILD_ID_PATH_SIZE(sizeof(file->build_id))];
-	const char *end;
+	const char *folder;
+	size_t length;
 	int fd;
 
-	if (!folders || file->build_id_len < 2)
+	if (file->build_id_len < 2)
 		return -ENOENT;
 	build_id_path(file->build_id, file->build_id_len, id);
-	for (; *folders; folders = *end ? end + 1 : end) {
-		end = strchrnul(folders, ':');
-		if (snprintf(path, sizeof(path), "%.*s/.build-id/%s.debug", (int)(end - folders),
-			     folders, id) >= (int)sizeof(path))
+	while ((folder = path_list_next(&folders, &length))) {
+		if (snprintf(path, sizeof(path), "%.*s/.build-id/%s.debug", (int)length, folder,
+			     id) >= (int)sizeof(path))
 			continue;
 		fd = open_checked(reader, path, file);
 		if (fd >= 0)
@@ -172,4 +187,12 @@ const void *own_vdso(size_t *size)
 	/* section headers are the last thing in it */
 	*size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
 	return image;
+}
+
+const void *mapped_vdso(const struct mapped_file *file, size_t *size)
+{
+	*size = file->image_size;
+	if (file->kind != FILE_VDSO)
+		return NULL;
+	return file->image ? file->image : own_vdso(size);
 }

@@ -4,7 +4,8 @@
  *
  * A path alone is not enough: the file may have been deleted or replaced, or
  * be meant in another mount namespace.  Its identity is its build ID; without one, its
- * inode, and in a recording that it was not changed since it was mapped.  In this order, the
+ * inode, in a recording that it was not changed since it was mapped, or that it begins with
+ * what the process had in its memory, if that is known.  In this order, the
  * first whose identity fits:
  *
  *	/proc/PID/map_files/START-END	exactly what is mapped (root)
@@ -27,5 +28,11 @@ int backing_file_open(struct process_reader *reader, const struct mapped_file *f
 
 /* The kernel's code in the own process, or NULL. */
 const void *own_vdso(size_t *size);
+
+/*
+ * The bytes of the kernel's code in a process: those that were mapped with it, else the own
+ * ones.  NULL: there are none, or the file is another one.
+ */
+const void *mapped_vdso(const struct mapped_file *file, size_t *size);
 
 #endif

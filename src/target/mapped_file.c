@@ -122,7 +122,15 @@ static uint64_t hash_of(const struct bobbin_mapping *m, uint64_t seed)
 	return hash_words(hash_bytes(m->path, strlen(m->path), seed), m->ino, seed);
 }
 
-static bool same_file(const struct mapped_file *f, const struct bobbin_mapping *m)
+static bool same_image(const struct mapped_file *f, const struct file_image *image)
+{
+	if (!f->image || !image)
+		return !f->image && !image;
+	return f->image_size == image->size && !memcmp(f->image, image->bytes, image->size);
+}
+
+static bool same_file(const struct mapped_file *f, const struct bobbin_mapping *m,
+		      const struct file_image *image)
 {
 	/* files that begin alike may have others behind that */
 	if (f->build_id_len || m->build_id_len)
@@ -131,7 +139,7 @@ static bool same_file(const struct mapped_file *f, const struct bobbin_mapping *
 		       (f->offset == m->offset || !strcmp(f->path, m->path));
 	return f->ino == m->ino && f->major == m->major && f->minor == m->minor &&
 	       (!f->generation || !m->generation || f->generation == m->generation) &&
-	       !strcmp(f->path, m->path);
+	       !strcmp(f->path, m->path) && same_image(f, image);
 }
 
 /* The newest process that maps a file lives longest. */
@@ -145,6 +153,19 @@ static void note_mapping(struct mapped_file *f, const struct bobbin_mapping *m)
 	f->pid = m->pid;
 	f->start = m->start;
 	f->end = m->end;
+}
+
+/* Of files with a build ID any process has the same. */
+static int keep_image(struct mapped_file *f, const struct file_image *image)
+{
+	if (!image || f->image)
+		return 0;
+	f->image = malloc(image->size ? image->size : 1);
+	if (!f->image)
+		return -ENOMEM;
+	memcpy(f->image, image->bytes, image->size);
+	f->image_size = image->size;
+	return 0;
 }
 
 static int add_file(struct file_table *table, const struct bobbin_mapping *m, uint64_t hash,
@@ -179,11 +200,12 @@ static int add_file(struct file_table *table, const struct bobbin_mapping *m, ui
 }
 
 int file_table_find(struct file_table *table, const struct bobbin_mapping *mapping,
-		    struct mapped_file **ret)
+		    const struct file_image *image, struct mapped_file **ret)
 {
 	uint32_t number;
 	size_t at = 0;
 	uint64_t hash;
+	int r;
 
 	if (mapping->build_id_len > sizeof(mapping->build_id))
 		return -EINVAL;
@@ -191,12 +213,13 @@ int file_table_find(struct file_table *table, const struct bobbin_mapping *mappi
 		table->seed = hash_seed();
 	hash = hash_of(mapping, table->seed);
 	while (hash_index_next(&table->index, hash, &at, &number))
-		if (same_file(table->files[number], mapping)) {
+		if (same_file(table->files[number], mapping, image)) {
 			*ret = table->files[number];
 			note_mapping(*ret, mapping);
-			return 0;
+			return keep_image(*ret, image);
 		}
-	return add_file(table, mapping, hash, ret);
+	r = add_file(table, mapping, hash, ret);
+	return r ? r : keep_image(*ret, image);
 }
 
 void file_table_since(struct file_table *table, uint64_t since, bool here)
@@ -210,6 +233,7 @@ void file_table_fini(struct file_table *table)
 {
 	for (uint32_t i = 0; i < table->count; i++) {
 		free(table->files[i]->path);
+		free(table->files[i]->image);
 		free(table->files[i]);
 	}
 	free(table->files);

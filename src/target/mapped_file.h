@@ -5,7 +5,8 @@
  * Two mappings are of the same file if their build IDs say so, or, without
  * build IDs, their device, inode, its generation and path.  What a build ID says of a file
  * at another path holds for the part that was mapped first: bundles begin with the same
- * program and have other libraries behind it.  Processes come and go,
+ * program and have other libraries behind it.  Without one the images in memory
+ * must be the same, too.  Processes come and go,
  * files stay: what is worked out about a file is kept by its number.
  */
 #ifndef BOBBIN_TARGET_MAPPED_FILE_H
@@ -88,6 +89,9 @@ struct mapped_file {
 	int pid;
 	uint64_t start, end;
 	struct file_roots roots; /* of such processes, as far as they were looked for */
+	/* what a process had of it in its memory, see bobbin_space_map_image(); owned, or NULL */
+	void *image;
+	size_t image_size;
 	/* its descriptor of GDB's JIT interface, once somebody asked; see gdb_jit.c */
 	struct {
 		bool looked, has;
@@ -120,8 +124,17 @@ void file_table_since(struct file_table *table, uint64_t since, bool here);
 
 void file_table_fini(struct file_table *table);
 
-/* The file of a mapping, known or new; it lives as long as the table. 0, -ENOMEM. */
+/* What a process has of a file in its memory, from the file's first byte on. */
+struct file_image {
+	const void *bytes;
+	size_t size;
+};
+
+/*
+ * The file of a mapping, known or new; it lives as long as the table.  @image: what there is of
+ * it, which is copied, or NULL.  0, -EINVAL, -ENOMEM.
+ */
 int file_table_find(struct file_table *table, const struct bobbin_mapping *mapping,
-		    struct mapped_file **ret);
+		    const struct file_image *image, struct mapped_file **ret);
 
 #endif

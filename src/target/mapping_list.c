@@ -141,7 +141,8 @@ int mapping_list_remove(struct mapping_list *maps, uint64_t start, uint64_t end)
 	return 0;
 }
 
-int mapping_list_add(struct mapping_list *maps, const struct bobbin_mapping *mapping)
+int mapping_list_add(struct mapping_list *maps, const struct bobbin_mapping *mapping,
+		     const struct file_image *image)
 {
 	struct mapped_file *file;
 	struct mapping *m;
@@ -150,7 +151,7 @@ int mapping_list_add(struct mapping_list *maps, const struct bobbin_mapping *map
 
 	if (mapping->start >= mapping->end)
 		return -EINVAL;
-	r = file_table_find(maps->files, mapping, &file);
+	r = file_table_find(maps->files, mapping, image, &file);
 	if (r)
 		return r;
 	path = strdup(mapping->path);
@@ -186,7 +187,7 @@ static int add_code(void *ctx, const struct proc_map *map)
 		.pid = map->pid,
 	};
 
-	return map->exec ? mapping_list_add(ctx, &mapping) : 0;
+	return map->exec ? mapping_list_add(ctx, &mapping, NULL) : 0;
 }
 
 int mapping_list_load(struct mapping_list *maps, int pid)

@@ -82,8 +82,9 @@ struct mapping_list {
 void mapping_list_clear(struct mapping_list *maps);
 void mapping_list_fini(struct mapping_list *maps);
 
-/* As bobbin_space_map(), bobbin_space_unmap() and bobbin_space_load(). */
-int mapping_list_add(struct mapping_list *maps, const struct bobbin_mapping *mapping);
+/* As bobbin_space_map_image(), bobbin_space_unmap() and bobbin_space_load(); @image: or NULL. */
+int mapping_list_add(struct mapping_list *maps, const struct bobbin_mapping *mapping,
+		     const struct file_image *image);
 int mapping_list_remove(struct mapping_list *maps, uint64_t start, uint64_t end);
 int mapping_list_load(struct mapping_list *maps, int pid);
 

@@ -15,7 +15,7 @@
 #include "elf/elf_image.h"
 #include "target/backing_file.h"
 
-#define PAGE ((uint64_t)4096)
+#define PAGE ((uint64_t)4096) /* or larger: pages are compared in these pieces */
 #define AT_ONCE ((uint64_t)65536)
 
 /* A line of /proc/PID/maps that counts. */
@@ -44,6 +44,12 @@ struct search {
 	uint64_t compared;
 	uint8_t memory[AT_ONCE], file[AT_ONCE];
 };
+
+/* Where the kernel's page begins that has @addr. */
+static uint64_t page_start(uint64_t addr)
+{
+	return addr & -(uint64_t)sysconf(_SC_PAGESIZE);
+}
 
 static bool may_be_copy(const struct line *line)
 {
@@ -95,12 +101,12 @@ static bool find_bias(struct object *o)
 
 	for (size_t i = 0; i < o->headers.segment_count; i++) {
 		const Elf64_Phdr *p = &o->headers.segments[i];
-		uint64_t offset = p->p_offset & ~(PAGE - 1);
+		uint64_t offset = page_start(p->p_offset);
 
 		if (p->p_type != PT_LOAD || map->offset < offset ||
 		    map->offset >= p->p_offset + p->p_filesz)
 			continue;
-		o->bias = map->start - ((p->p_vaddr & ~(PAGE - 1)) + (map->offset - offset));
+		o->bias = map->start - (page_start(p->p_vaddr) + (map->offset - offset));
 		return true;
 	}
 	return false;
@@ -150,8 +156,8 @@ static const Elf64_Phdr *segment_at(const struct object *o, uint64_t addr)
 	for (size_t i = 0; o->fd >= 0 && i < o->headers.segment_count; i++) {
 		const Elf64_Phdr *p = &o->headers.segments[i];
 
-		if (p->p_type == PT_LOAD && p->p_flags & PF_X &&
-		    vaddr >= (p->p_vaddr & ~(PAGE - 1)) && vaddr < p->p_vaddr + p->p_filesz)
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && vaddr >= page_start(p->p_vaddr) &&
+		    vaddr < p->p_vaddr + p->p_filesz)
 			return p;
 	}
 	return NULL;
@@ -253,7 +259,8 @@ static int compare_with(struct search *s, const struct line *line, const struct 
 
 		if (!p)
 			break;
-		end = (p->p_vaddr + p->p_filesz + s->object.bias + PAGE - 1) & ~(PAGE - 1);
+		end = page_start(p->p_vaddr + p->p_filesz + s->object.bias - 1) +
+		      (uint64_t)sysconf(_SC_PAGESIZE);
 		last = end < map->end ? end : map->end;
 		if (s->compared + (last - at) > TEXT_COPY_MAX)
 			return 1;

@@ -130,13 +130,57 @@ static void generations_tell_mapped_files_apart(void **state)
 	struct file_table table = {0};
 
 	/* /proc/PID/maps does not tell it */
-	assert_int_equal(file_table_find(&table, &mapping, &listed), 0);
+	assert_int_equal(file_table_find(&table, &mapping, NULL, &listed), 0);
 	mapping.generation = 1;
-	assert_int_equal(file_table_find(&table, &mapping, &first), 0);
+	assert_int_equal(file_table_find(&table, &mapping, NULL, &first), 0);
 	mapping.generation = 2;
-	assert_int_equal(file_table_find(&table, &mapping, &second), 0);
+	assert_int_equal(file_table_find(&table, &mapping, NULL, &second), 0);
 	assert_ptr_equal(listed, first);
 	assert_ptr_not_equal(first, second);
+	file_table_fini(&table);
+}
+
+/* What is at the path begins with a page that is told, and goes on as it likes. */
+static void without_a_build_id_the_first_page_tells(void **state)
+{
+	uint8_t page[8192];
+	struct mapped_file file = {.kind = FILE_REGULAR, .path = path, .image = page};
+	int fd = open(path, O_WRONLY | O_TRUNC);
+
+	memset(page, 0x5a, sizeof(page));
+	assert_int_equal(write(fd, page, sizeof(page)), sizeof(page));
+	close(fd);
+	file.image_size = sizeof(page);
+	page[sizeof(page) - 1] = 0;
+	assert_int_equal(opened(&file), 0);
+	page[100] = 0;
+	assert_int_equal(opened(&file), -ESTALE);
+	/* of which there is nothing to compare */
+	file.image_size = 0;
+	assert_int_equal(opened(&file), -ESTALE);
+}
+
+static void other_images_are_other_files(void **state)
+{
+	struct bobbin_mapping mapping = {.start = 4096, .end = 8192, .path = path};
+	const struct file_image one = {"one", 3}, two = {"two", 3};
+	struct mapped_file *first, *again, *second, *none;
+	struct file_table table = {0};
+
+	assert_int_equal(file_table_find(&table, &mapping, &one, &first), 0);
+	assert_int_equal(file_table_find(&table, &mapping, &two, &second), 0);
+	assert_int_equal(file_table_find(&table, &mapping, NULL, &none), 0);
+	assert_int_equal(file_table_find(&table, &mapping, &one, &again), 0);
+	assert_ptr_equal(first, again);
+	assert_ptr_not_equal(first, second);
+	assert_ptr_not_equal(none, first);
+	assert_memory_equal(first->image, "one", 3);
+	/* a build ID says more */
+	mapping.build_id_len = 20;
+	assert_int_equal(file_table_find(&table, &mapping, NULL, &first), 0);
+	assert_int_equal(file_table_find(&table, &mapping, &two, &again), 0);
+	assert_ptr_equal(first, again);
+	assert_int_equal(first->image_size, 3);
 	file_table_fini(&table);
 }
 
@@ -163,6 +207,8 @@ int main(void)
 		cmocka_unit_test(the_same_number_again_is_another_file),
 		cmocka_unit_test(the_same_number_of_another_device_is_another_file),
 		cmocka_unit_test(generations_tell_mapped_files_apart),
+		cmocka_unit_test(without_a_build_id_the_first_page_tells),
+		cmocka_unit_test(other_images_are_other_files),
 	};
 
 	return cmocka_run_group_tests(tests, make_file, remove_file);

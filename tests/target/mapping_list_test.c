@@ -24,7 +24,7 @@ static void searches_agree_with_the_list(void **state)
 			.start = addr, .end = addr + PAGE, .path = "//anon"};
 
 		if (random() % 20 == 0)
-			assert_int_equal(mapping_list_add(&maps, &mapping), 0);
+			assert_int_equal(mapping_list_add(&maps, &mapping, NULL), 0);
 		else if (random() % 20 == 0)
 			assert_int_equal(mapping_list_remove(&maps, addr, addr + PAGE), 0);
 		assert_ptr_equal(mapping_list_find(&maps, addr), mapping_list_at(&maps, addr));

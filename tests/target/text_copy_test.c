@@ -63,7 +63,7 @@ static void search_again(const struct remote_process *process, const struct foun
 		struct bobbin_mapping mapping = found->list[i];
 
 		mapping.path = found->path;
-		assert_int_equal(mapping_list_add(&maps, &mapping), 0);
+		assert_int_equal(mapping_list_add(&maps, &mapping, NULL), 0);
 	}
 	assert_int_equal(text_copies_find(process, &maps, note, &again), 0);
 	assert_int_equal(again.count, 0);
