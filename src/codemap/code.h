@@ -8,11 +8,20 @@
 #include <bobbin/sframe.h>
 #include <stdatomic.h>
 
+#include "table/table_parts.h"
+
 enum code_kind {
-	CODE_NAMED,   /* no table, an identity only */
-	CODE_SECTION, /* an SFrame section in memory: @sframe */
-	CODE_JIT,     /* struct code_jit_unwind_table at @table */
-	CODE_OBJECT,  /* a loaded ELF object: @object, see unwind/loaded_object.h */
+	CODE_NAMED,    /* no table, an identity only */
+	CODE_SECTION,  /* an SFrame section in memory: @sframe */
+	CODE_COMPILED, /* a compiled table in memory: @compiled */
+	CODE_JIT,      /* struct code_jit_unwind_table at @table */
+	CODE_OBJECT,   /* a loaded ELF object: @object, see unwind/loaded_object.h */
+};
+
+/* @bias: added to the addresses of the table, it gives those of the process. */
+struct compiled_code {
+	struct compiled_table table;
+	uint64_t bias;
 };
 
 /*
@@ -21,9 +30,12 @@ enum code_kind {
  */
 struct code {
 	enum code_kind kind;
-	uint64_t text_start, text_end;      /* JIT: of all of it; offsets are from the start */
-	uint64_t table, table_size;         /* in memory */
-	struct bobbin_sframe_view sframe;   /* CODE_SECTION; @data NULL: it was empty */
+	uint64_t text_start, text_end; /* JIT: of all of it; offsets are from the start */
+	uint64_t table, table_size;    /* in memory */
+	union {
+		struct bobbin_sframe_view sframe; /* CODE_SECTION; @data NULL: it was empty */
+		struct compiled_code compiled;    /* CODE_COMPILED */
+	};
 	const void *object;                 /* CODE_OBJECT */
 	void (*release)(struct code *code); /* called once no reader can see it */
 	_Atomic uint64_t dropped;           /* as struct bobbin_code_entry.dropped */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/native_arch.h"
 #include "base/vector.h"
@@ -10,6 +11,7 @@
 #include "core/bisect.h"
 #include "core/refusal.h"
 #include "jit/jit_table.h"
+#include "table/compiled_table.h"
 
 int check_ranges(struct code_text_range *ranges, size_t count)
 {
@@ -106,6 +108,40 @@ int check_section(const void *bytes, uint64_t size, uint64_t addr,
 	if (!r)
 		*ret = view;
 	return r;
+}
+
+/* A table has whole cells: it may begin before the text. */
+static bool is_about(const struct compiled_code *compiled, const struct code_text_range *text,
+		     size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t start = text[i].start - compiled->bias, end = text[i].end - compiled->bias;
+
+		if (start < end && start < compiled->table.end && end > compiled->table.start)
+			return true;
+	}
+	return false;
+}
+
+int check_compiled(const void *bytes, uint64_t size, uint64_t bias, const uint8_t *build_id,
+		   uint32_t length, const struct code_text_range *text, size_t count,
+		   struct bobbin_error *err, struct compiled_code *ret)
+{
+	struct compiled_code compiled = {.bias = bias};
+	const struct compiled_table *table = &compiled.table;
+	int r = compiled_table_init(bytes, size, err, &compiled.table);
+
+	if (r)
+		return r;
+	if (table->arch != native_arch())
+		return refuse(err, TABLE_AT_MACHINE, BOBBIN_REASON_ELF_MACHINE);
+	if (length && table->build_id_len &&
+	    (length != table->build_id_len || memcmp(build_id, table->build_id, length) != 0))
+		return refuse(err, TABLE_AT_BUILD_ID, BOBBIN_REASON_TABLE_OTHER);
+	if (!is_about(&compiled, text, count))
+		return refuse(err, TABLE_AT_START, BOBBIN_REASON_TABLE_OTHER);
+	*ret = compiled;
+	return 0;
 }
 
 int check_jit_head(const struct code_jit_info *info, struct bobbin_error *err)

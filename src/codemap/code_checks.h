@@ -8,6 +8,7 @@
 #include <bobbin/code_abi.h>
 #include <bobbin/sframe.h>
 
+#include "codemap/code.h"
 #include "codemap/own_mappings.h"
 
 /* Text of one range, which the code map and JIT tables must be able to tell apart. */
@@ -37,6 +38,15 @@ int check_readable(uint64_t start, uint64_t end);
 int check_section(const void *bytes, uint64_t size, uint64_t addr,
 		  const struct code_text_range *text, size_t count, struct bobbin_error *err,
 		  struct bobbin_sframe_view *ret);
+
+/*
+ * Open a compiled table of this machine, of which the head is looked at, as lookups trust nothing
+ * else.  @bias is added to its addresses.  @build_id: of the image, @length bytes, 0: it is not known.
+ * -EBADMSG and @err: it is malformed, of another file, or says nothing of the text.
+ */
+int check_compiled(const void *bytes, uint64_t size, uint64_t bias, const uint8_t *build_id,
+		   uint32_t length, const struct code_text_range *text, size_t count,
+		   struct bobbin_error *err, struct compiled_code *ret);
 
 /*
  * The first JIT table, of which only the head is looked at: the rest changes.

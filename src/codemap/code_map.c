@@ -469,13 +469,6 @@ void code_map_tables_changed(struct code_map *map)
 	atomic_fetch_add(&map->generation, 1);
 }
 
-bool dropped_mark(_Atomic uint64_t *mark, const struct bobbin_error *error)
-{
-	uint64_t none = 0, why = error->offset << 16 | (uint16_t)error->reason;
-
-	return atomic_compare_exchange_strong(mark, &none, why);
-}
-
 void code_map_hold(struct code *code)
 {
 	code->ranges++;

@@ -14,6 +14,7 @@
 #define BOBBIN_CODEMAP_CODE_MAP_H
 
 #include "codemap/code.h"
+#include "codemap/dropped_mark.h"
 #include "codemap/reader_epochs.h"
 
 struct code_map;
@@ -67,18 +68,5 @@ void code_map_wait(struct code_map *map);
 
 /* In a forked child, before anything else. */
 void code_map_forked(struct code_map *map);
-
-/*
- * Mark a table as malformed, as struct bobbin_code_entry.dropped does.  Once; true for the
- * first.  For readers, too.
- */
-bool dropped_mark(_Atomic uint64_t *mark, const struct bobbin_error *error);
-
-/* Why, of a mark that is not 0. */
-static inline struct bobbin_error dropped_error(uint64_t dropped)
-{
-	return (struct bobbin_error){.offset = dropped >> 16,
-				     .reason = (enum bobbin_reason)(dropped & UINT16_MAX)};
-}
 
 #endif

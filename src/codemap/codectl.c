@@ -21,6 +21,7 @@
 #include "core/refusal.h"
 
 #define MAX_BUILD_ID 20
+#define TABLE_FLAGS (CODE_TABLE_FILE | CODE_TABLE_ZSTD | CODE_TABLE_COMPILED)
 
 /* The bytes of a table, in memory of their own: free(). */
 struct table_bytes {
@@ -50,7 +51,7 @@ static int check_numbers(const struct code_elf_info *i)
 {
 	bool in_file = i->table_flags & CODE_TABLE_FILE;
 
-	if (i->reserved || i->table_flags & ~(CODE_TABLE_FILE | CODE_TABLE_ZSTD) || !is_whole(i))
+	if (i->reserved || i->table_flags & ~TABLE_FLAGS || !is_whole(i))
 		return -EINVAL;
 	if (!in_file &&
 	    (i->table_flags || i->table_fd || i->table_offset || i->table_size || i->table_addr))
@@ -223,6 +224,10 @@ static int read_table(const struct code_elf_info *info, struct bobbin_error *err
 	e->request.table_size = e->table.size;
 	e->request.owned = e->table.data;
 	e->request.free_owned = free;
+	if (e->request.kind == CODE_COMPILED)
+		return check_compiled(e->table.data, e->table.size, info->table_addr, e->build_id,
+				      info->build_id_len, e->ranges, e->request.count, err,
+				      &e->request.compiled);
 	return check_section(e->table.data, e->table.size, info->table_addr, e->ranges,
 			     e->request.count, err, &e->request.sframe);
 }
@@ -254,7 +259,8 @@ static int elf_request_init(const struct code_elf_info *info, struct bobbin_erro
 		return r;
 	e->request.key = elf_request_key(info);
 	if (info->sframe_start || info->table_flags)
-		e->request.kind = CODE_SECTION;
+		e->request.kind = info->table_flags & CODE_TABLE_COMPILED ? CODE_COMPILED
+									  : CODE_SECTION;
 	e->request.table = info->sframe_start;
 	e->request.table_size = info->sframe_end - info->sframe_start;
 	return info->table_flags ? read_table(info, err, e) : 0;
@@ -389,7 +395,8 @@ static int unregister_elf(struct registry *registry, const void *from, size_t si
 		return -EINVAL;
 	return registry_unregister(
 		registry, &(struct code_match){.key = elf_request_key(&info),
-					       .kinds = KIND(CODE_SECTION) | KIND(CODE_NAMED),
+					       .kinds = KIND(CODE_SECTION) | KIND(CODE_COMPILED) |
+							KIND(CODE_NAMED),
 					       .table = info.sframe_start,
 					       .text = {info.text_start, info.text_end}});
 }

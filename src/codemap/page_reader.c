@@ -140,6 +140,7 @@ static bool is_sane(const struct bobbin_code_entry *e)
 		return false;
 	switch (e->kind) {
 	case BOBBIN_CODE_SFRAME:
+	case BOBBIN_CODE_COMPILED:
 		return e->table || !e->table_size;
 	case BOBBIN_CODE_JIT:
 		return e->table;

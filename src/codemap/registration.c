@@ -48,7 +48,8 @@ static struct bobbin_code_identity *identity_open(const struct code_identity *i)
 static void index_section(struct registration *r)
 {
 	struct bobbin_sframe_view *view = &r->code.sframe;
-	uint32_t count = view->data ? bobbin_sframe_index_count(view) : 0;
+	bool filled = r->code.kind == CODE_SECTION && view->data;
+	uint32_t count = filled ? bobbin_sframe_index_count(view) : 0;
 
 	if (!count)
 		return;
@@ -88,7 +89,10 @@ int registration_open(const struct code_request *request, struct registration **
 	r->code.kind = request->kind;
 	r->code.table = request->table;
 	r->code.table_size = request->kind == CODE_JIT ? 0 : request->table_size;
-	r->code.sframe = request->sframe;
+	if (request->kind == CODE_COMPILED)
+		r->code.compiled = request->compiled;
+	else
+		r->code.sframe = request->sframe;
 	set_ranges(r, request);
 	index_section(r);
 	*ret = r;
@@ -111,10 +115,25 @@ static uint32_t published_kind(const struct code *code)
 	switch (code->kind) {
 	case CODE_SECTION:
 		return BOBBIN_CODE_SFRAME;
+	case CODE_COMPILED:
+		return BOBBIN_CODE_COMPILED;
 	case CODE_JIT:
 		return BOBBIN_CODE_JIT;
 	default:
 		return BOBBIN_CODE_NAMED;
+	}
+}
+
+/* As struct bobbin_code_entry.table_addr. */
+static uint64_t table_addr(const struct code *code)
+{
+	switch (code->kind) {
+	case CODE_SECTION:
+		return code->sframe.addr;
+	case CODE_COMPILED:
+		return code->compiled.bias;
+	default:
+		return code->table;
 	}
 }
 
@@ -129,7 +148,7 @@ struct bobbin_code_entry registration_entry(const struct registration *r, size_t
 		.text_end = r->ranges[range].text.end,
 		.table = code->table,
 		.table_size = code->table_size,
-		.table_addr = code->kind == CODE_SECTION ? code->sframe.addr : code->table,
+		.table_addr = table_addr(code),
 		.identity = (uintptr_t)r->identity,
 	};
 }

@@ -28,7 +28,8 @@ struct code_identity {
  *	table is not the caller's memory.  In use only once
  * @ranges, @count: text, ascending and not overlapping
  * @table, @table_size: in memory
- * @sframe: of the table; @addr is right even if @data is NULL
+ * @sframe: of a section; @addr is right even if @data is NULL
+ * @compiled: of a compiled table
  * @identity: or NULL; copied
  * @owned, @free_owned: the table's memory, if it becomes the registration's
  * @added: by registry_add_section()
@@ -40,6 +41,7 @@ struct code_request {
 	size_t count;
 	uint64_t table, table_size;
 	struct bobbin_sframe_view sframe;
+	struct compiled_code compiled;
 	const struct code_identity *identity;
 	void *owned;
 	void (*free_owned)(void *);

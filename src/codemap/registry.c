@@ -306,6 +306,9 @@ static int tell_of_section(struct registration *r)
 					   .text_start = text->start,
 					   .text_size = text->end - text->start};
 
+	/* a compiled table is here a copy, and a kernel takes one by its file */
+	if (r->code.kind != CODE_SECTION)
+		return -ENODATA;
 	/* it would take starts of functions from where the table is */
 	if (!r->code.sframe.data || r->code.sframe.addr != r->key || r->code.table != r->key)
 		return -ENODATA;

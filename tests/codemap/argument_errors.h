@@ -165,8 +165,14 @@ CHANGE(build_id_unreadable, w->elf.build_id = (uintptr_t)w->gap + w->s.page - 4;
        w->elf.build_id_len = 20)
 /* after the posted fields */
 CHANGE(elf_reserved, w->elf.reserved = 1)
-CHANGE(unknown_table_flag, w->elf.table_flags = 4)
+CHANGE(unknown_table_flag, w->elf.table_flags = 8)
 CHANGE(zstd_without_file, w->elf.table_flags = CODE_TABLE_ZSTD)
+CHANGE(compiled_without_file, w->elf.table_flags = CODE_TABLE_COMPILED)
+CHANGE(compiled_and_memory, w->elf.table_flags = CODE_TABLE_FILE | CODE_TABLE_COMPILED)
+CHANGE(compiled_bad_fd, w->elf.table_flags = CODE_TABLE_FILE | CODE_TABLE_COMPILED;
+       w->elf.sframe_start = w->elf.sframe_end = 0; w->elf.table_fd = -1; w->elf.table_size = 1)
+CHANGE(compiled_empty_part, w->elf.table_flags = CODE_TABLE_FILE | CODE_TABLE_COMPILED;
+       w->elf.sframe_start = w->elf.sframe_end = 0)
 CHANGE(fd_without_file, w->elf.table_fd = 3)
 CHANGE(offset_without_file, w->elf.table_offset = 3)
 CHANGE(size_without_file, w->elf.table_size = 3)
@@ -258,6 +264,10 @@ static const struct argument_error argument_errors[] = {
 	CASE(REGISTER_ELF, elf_reserved, -EINVAL, 0),
 	CASE(REGISTER_ELF, unknown_table_flag, -EINVAL, 0),
 	CASE(REGISTER_ELF, zstd_without_file, -EINVAL, 0),
+	CASE(REGISTER_ELF, compiled_without_file, -EINVAL, 0),
+	CASE(REGISTER_ELF, compiled_and_memory, -EINVAL, 0),
+	CASE(REGISTER_ELF, compiled_bad_fd, -EBADF, 0),
+	CASE(REGISTER_ELF, compiled_empty_part, -EINVAL, 0),
 	CASE(REGISTER_ELF, fd_without_file, -EINVAL, 0),
 	CASE(REGISTER_ELF, offset_without_file, -EINVAL, 0),
 	CASE(REGISTER_ELF, size_without_file, -EINVAL, 0),

@@ -216,7 +216,7 @@ static void senseless_entries_are_left_out(void **state)
 	struct forgery *f = *state;
 
 	f->entries[0].kind = BOBBIN_CODE_FREE;
-	f->entries[1].kind = BOBBIN_CODE_NAMED + 1;
+	f->entries[1].kind = BOBBIN_CODE_COMPILED + 1;
 	f->entries[2].text_end = f->entries[2].text_start;
 	f->entries[3].text_start = UINT64_MAX;
 	f->entries[4].table_size = UINT64_MAX;

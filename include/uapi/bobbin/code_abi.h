@@ -6,8 +6,8 @@
  * The layouts are those of the proposals for Linux: codectl(2) of July 2025 and
  * sframe_register(2), version 2, of May 2026.  What reviewers asked for and the
  * proposals leave open stands after the posted fields: a caller that knows the
- * posted part only passes its size, and the rest counts as zero.  docs/registration.md
- * is the manual.
+ * posted part only passes its size, and the rest counts as zero.
+ * docs/registration.md is the manual.
  *
  * All addresses are u64 in the caller's address space, all numbers of native byte
  * order, all ranges half open: start <= address < end.
@@ -34,8 +34,9 @@ struct code_text_range {
 };
 
 /* struct code_elf_info.table_flags: the table is in a file, not in memory */
-#define CODE_TABLE_FILE 0x1 /* at @table_offset of @table_fd */
-#define CODE_TABLE_ZSTD 0x2 /* with CODE_TABLE_FILE: as one zstd frame */
+#define CODE_TABLE_FILE 0x1     /* at @table_offset of @table_fd */
+#define CODE_TABLE_ZSTD 0x2     /* with CODE_TABLE_FILE: as one zstd frame */
+#define CODE_TABLE_COMPILED 0x4 /* with CODE_TABLE_FILE: it is no section, but a compiled table */
 
 /**
  * struct code_elf_info - an ELF image that was mapped
@@ -55,7 +56,8 @@ struct code_text_range {
  * @reserved: 0
  * @table_offset, @table_size: where in the file, and how many bytes there
  * @table_addr: address that the section has when the image is mapped as it is
- *	now; starts of functions are relative to it
+ *	now; starts of functions are relative to it.  Of a compiled table: what is added to
+ *	its addresses when the image is mapped as it is now
  */
 struct code_elf_info {
 	uint64_t elf_start, elf_end;

@@ -59,9 +59,10 @@ struct bobbin_code_page {
 
 /* struct bobbin_code_entry.kind */
 #define BOBBIN_CODE_FREE 0
-#define BOBBIN_CODE_SFRAME 1 /* @table, @table_size: an SFrame section */
-#define BOBBIN_CODE_JIT 2    /* @table: struct code_jit_unwind_table */
-#define BOBBIN_CODE_NAMED 3  /* identity without a table */
+#define BOBBIN_CODE_SFRAME 1   /* @table, @table_size: an SFrame section */
+#define BOBBIN_CODE_JIT 2      /* @table: struct code_jit_unwind_table */
+#define BOBBIN_CODE_NAMED 3    /* identity without a table */
+#define BOBBIN_CODE_COMPILED 4 /* @table, @table_size: a compiled table */
 
 /**
  * struct bobbin_code_entry - one range of text
@@ -72,7 +73,8 @@ struct bobbin_code_page {
  * @text_start, @text_end: the code
  * @table: address of the table's bytes
  * @table_size: bytes, 0 for a JIT table
- * @table_addr: address that starts of functions are relative to; mostly @table
+ * @table_addr: address that starts of functions are relative to; mostly @table.  Of a compiled
+ *	table: what is added to its addresses
  * @identity: address of struct bobbin_code_identity, or 0
  * @dropped: 0, or why the table serves no more: enum bobbin_reason in the low 16
  *	bits, offset in the table in the others.  Changes once, without @sequence
