@@ -91,10 +91,6 @@ static uint64_t go_text_start(Elf *elf, uint64_t table)
 	return module_word(elf, &module, data, MODULE_TEXT);
 }
 
-#ifndef NT_GNU_BUILD_ID
-#define NT_GNU_BUILD_ID 3
-#endif
-
 /* Bytes of notes that are read at most: the build ID is among the first. */
 #define MAX_NOTES (1u << 20)
 /* Bytes of a section, which may be a hole in a file of any size, or compressed. */
@@ -184,46 +180,6 @@ static int copy_chunk(struct source *from, uint64_t offset, uint64_t size, uint6
 	return 0;
 }
 
-bool elf_next_note(struct bytes *notes, uint32_t type, const char *name, uint64_t *offset,
-		   uint32_t *size)
-{
-	while (bytes_left(notes) >= 12) {
-		uint32_t name_size = bytes_u32(notes), desc_size = bytes_u32(notes);
-		bool is_type = bytes_u32(notes) == type;
-		const uint8_t *start = notes->data + notes->pos;
-		uint64_t desc = notes->pos + (((uint64_t)name_size + 3) & ~3ull);
-
-		bytes_seek(notes, desc);
-		bytes_skip(notes, desc_size);
-		if (notes->bad)
-			return false;
-		bytes_skip(notes, -desc_size & 3);
-		if (!is_type || name_size != strlen(name) + 1 || memcmp(start, name, name_size))
-			continue;
-		*offset = desc;
-		*size = desc_size;
-		return true;
-	}
-	return false;
-}
-
-bool elf_find_build_id(const uint8_t *notes, uint64_t size, bool big_endian, uint64_t *offset,
-		       uint8_t *len)
-{
-	struct bytes b = bytes_of(notes, size, big_endian);
-	uint64_t desc;
-	uint32_t desc_size;
-
-	while (elf_next_note(&b, NT_GNU_BUILD_ID, "GNU", &desc, &desc_size)) {
-		if (!desc_size || desc_size > ELF_BUILD_ID_MAX)
-			continue;
-		*offset = desc;
-		*len = (uint8_t)desc_size;
-		return true;
-	}
-	return false;
-}
-
 static void take_build_id(const struct elf_bytes *notes, struct elf_image *image)
 {
 	uint64_t offset;
@@ -275,6 +231,11 @@ static int read_segments(struct source *from, struct elf_image *image)
 			};
 		else if (p.p_type == PT_INTERP)
 			image->program = true;
+		else if (p.p_type == PT_DYNAMIC)
+			image->dynamic = p.p_vaddr;
+		else if (p.p_type == PT_GNU_SFRAME)
+			image->sframe_segment = (struct bobbin_range){p.p_vaddr,
+								      p.p_vaddr + p.p_filesz};
 		else if (p.p_type == PT_NOTE)
 			r = read_notes(from, &p, &notes_left, image);
 	}
@@ -508,6 +469,24 @@ void elf_image_drop_cfi(struct elf_image *image)
 	drop(&image->debug_frame);
 }
 
+/* The section headers of an image may not be in memory, and libelf insists on them. */
+static void forget_section_headers(char *image, size_t size)
+{
+	struct bytes b = bytes_of(image, size, size > EI_DATA && image[EI_DATA] == ELFDATA2MSB);
+	uint64_t start, count;
+
+	bytes_seek(&b, offsetof(Elf64_Ehdr, e_shoff));
+	start = bytes_u64(&b);
+	bytes_seek(&b, offsetof(Elf64_Ehdr, e_shnum));
+	count = bytes_u16(&b);
+	if (b.bad || image[EI_CLASS] != ELFCLASS64 ||
+	    (start <= size && count * sizeof(Elf64_Shdr) <= size - start))
+		return;
+	memset(image + offsetof(Elf64_Ehdr, e_shoff), 0, sizeof(Elf64_Off));
+	memset(image + offsetof(Elf64_Ehdr, e_shnum), 0, sizeof(Elf64_Half));
+	memset(image + offsetof(Elf64_Ehdr, e_shstrndx), 0, sizeof(Elf64_Half));
+}
+
 int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *err,
 			  struct elf_image *ret)
 {
@@ -520,6 +499,7 @@ int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *e
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, bytes, size);
+	forget_section_headers(copy, size);
 	from.elf = elf_memory(copy, size);
 	from.bytes = copy;
 	r = read_image(&from, err, ret);

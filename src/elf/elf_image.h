@@ -13,9 +13,7 @@
 #include <bobbin/reason.h>
 
 #include "base/coverage.h"
-#include "core/bytes.h"
-
-#define ELF_BUILD_ID_MAX 20
+#include "elf/elf_notes.h"
 
 /* A loaded segment. */
 struct elf_segment {
@@ -32,11 +30,13 @@ struct elf_bytes {
 struct elf_image {
 	const struct bobbin_arch *arch;
 	uint64_t entry;
-	bool program; /* at a fixed address, or with an interpreter */
-	bool linked;  /* an executable or a shared object: addresses mean something */
+	bool program;     /* at a fixed address, or with an interpreter */
+	uint64_t dynamic; /* address of PT_DYNAMIC; 0: there is none */
+	bool linked;      /* an executable or a shared object: addresses mean something */
 	struct elf_segment *segments;
 	size_t segment_count;
-	struct coverage code; /* of a linked file */
+	struct coverage code;               /* of a linked file */
+	struct bobbin_range sframe_segment; /* as its header tells, whether or not it is there */
 	struct elf_bytes sframe, eh_frame, eh_frame_hdr, debug_frame;
 	struct bobbin_error unread; /* call-frame information that could not be read, or NONE */
 	struct elf_bytes gopclntab; /* from the header of Go's table on, maybe with more after it */
@@ -64,7 +64,10 @@ uint64_t elf_image_cfi(const struct elf_image *image);
 /* Give the copies of call-frame information back, as if the file had none. */
 void elf_image_drop_cfi(struct elf_image *image);
 
-/* As elf_image_init(), for an image in memory, such as the vDSO; the bytes are copied. */
+/*
+ * As elf_image_init(), for an image in memory, such as the vDSO, which may lack its section headers;
+ * the bytes are copied.
+ */
 int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *err,
 			  struct elf_image *ret);
 
@@ -75,17 +78,6 @@ bool elf_image_vaddr(const struct elf_image *image, uint64_t offset, uint64_t *r
 
 /* The other way round, for what is in the file. */
 bool elf_image_offset(const struct elf_image *image, uint64_t vaddr, uint64_t *ret);
-
-/*
- * Go to the next note of @type by @name among notes, the bytes of a PT_NOTE segment, and after
- * it: where its @size bytes are; false: there is none.
- */
-bool elf_next_note(struct bytes *notes, uint32_t type, const char *name, uint64_t *offset,
-		   uint32_t *size);
-
-/* Where among notes the build ID is; false: nowhere. */
-bool elf_find_build_id(const uint8_t *notes, uint64_t size, bool big_endian, uint64_t *offset,
-		       uint8_t *len);
 
 /* The build ID alone; 0 bytes if there is none.  Errors as elf_image_init(). */
 int elf_build_id(int fd, uint8_t id[ELF_BUILD_ID_MAX], uint8_t *len);
