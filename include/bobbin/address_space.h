@@ -65,6 +65,23 @@ void bobbin_space_close(struct bobbin_space *space);
 int bobbin_space_map(struct bobbin_space *space, const struct bobbin_mapping *mapping);
 
 /**
+ * bobbin_space_map_image() - something was mapped, of which the process has bytes in its memory
+ * @space: the space
+ * @mapping: what and where, as for bobbin_space_map(); copied
+ * @image: the file's bytes from its first one on, at their offsets in the file; copied
+ * @size: of @image; 0 is fine
+ *
+ * For code that is in no file, such as the vDSO ("[vdso]") of another machine, and for core
+ * files.  Where the file of a path can be opened, it is used: if it has the build ID of @mapping,
+ * or, without one, begins with @image.  Otherwise @image is, whose tables are found by its
+ * segments, and side-files by its build ID.  Of an image without bytes no file is the same.
+ *
+ * Return: as bobbin_space_map().
+ */
+int bobbin_space_map_image(struct bobbin_space *space, const struct bobbin_mapping *mapping,
+			   const void *image, size_t size);
+
+/**
  * bobbin_space_unmap() - nothing is mapped in a range any more
  * @space: the space
  * @start, @end: the range
