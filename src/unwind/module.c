@@ -156,7 +156,7 @@ static int open_tables(struct module *m, const struct module_context *context)
 static int open_vdso(struct module *m, const struct mapped_file *file)
 {
 	size_t size;
-	const void *vdso = own_vdso(&size);
+	const void *vdso = mapped_vdso(file, &size);
 	int r = vdso ? elf_image_init_memory(vdso, size, NULL, &m->image) : -ENOENT;
 
 	/* another kernel's vDSO in an old recording */
@@ -172,6 +172,8 @@ static int open_image(struct module *m, const struct module_context *context,
 	if (file->kind == FILE_VDSO)
 		return open_vdso(m, file);
 	m->fd = backing_file_open(context->reader, file, context->options->debug_path);
+	if (m->fd < 0 && file->image_size)
+		return elf_image_init_memory(file->image, file->image_size, NULL, &m->image);
 	if (m->fd < 0)
 		return m->fd;
 	m->elf_fd = m->fd;

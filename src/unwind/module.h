@@ -144,6 +144,9 @@ struct module *unwinder_module_at(struct bobbin_unwinder *unwinder, const struct
 struct module *unwinder_module_in(struct bobbin_unwinder *unwinder, const struct mapping *mapping,
 				  uint64_t addr, uint64_t *vaddr);
 
+/* How much of a processor inferring rules may take, as inference_queue_share(). */
+void unwinder_share_code(struct bobbin_unwinder *unwinder, double share);
+
 /*
  * Wait for rules that are inferred later, if some were asked for, as inference_queue_finish().
  * Whether there were some.

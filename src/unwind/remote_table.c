@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "table/compiled_table.h"
+#include "unwind/registered_table.h"
+
 struct remote_table *remote_table_open(const struct bobbin_arch *arch)
 {
 	struct remote_table *t = calloc(1, sizeof(*t));
@@ -43,6 +46,7 @@ void remote_table_release(struct remote_table *table)
 		return;
 	remote_table_close_section(table);
 	remote_table_close_frames(table);
+	free(table->table.data);
 	hotspot_code_release(table->hotspot);
 	free(table);
 }
@@ -62,6 +66,18 @@ int remote_table_open_section(struct remote_table *table)
 	if (r)
 		table_set_drop(&table->tables, &error);
 	return 0;
+}
+
+void remote_table_open_compiled(struct remote_table *table)
+{
+	const struct elf_bytes *t = &table->table;
+	struct bobbin_error error;
+
+	table->compiled.bias = t->addr;
+	if (compiled_table_init(t->data, t->size, &error, &table->compiled.table))
+		table_set_drop(&table->tables, &error);
+	else
+		table_set_add(&table->tables, &registered_table_ops, &table->compiled);
 }
 
 int remote_table_open_frames(struct remote_table *table)
@@ -92,5 +108,5 @@ void remote_table_open_hotspot(struct remote_table *table, struct hotspot_code *
 
 uint64_t remote_table_bytes(const struct remote_table *table)
 {
-	return table->section.size + table->frames.size;
+	return table->section.size + table->table.size + table->frames.size;
 }

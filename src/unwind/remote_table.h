@@ -3,9 +3,9 @@
  * remote_table.h - the unwind tables of a piece of code that another process registered.
  *
  * An SFrame section, call-frame information, or both, which are copies and are asked
- * in this order; or a JIT table, which grows, so it is read in the process's memory
- * for each address that is not cached; or the code of a Java virtual machine, which is read
- * likewise.
+ * in this order; or a compiled table, which is a copy, too; or a JIT table, which grows, so it
+ * is read in the process's memory for each address that is not cached; or the code of a Java
+ * virtual machine, which is read likewise.
  */
 #ifndef BOBBIN_UNWIND_REMOTE_TABLE_H
 #define BOBBIN_UNWIND_REMOTE_TABLE_H
@@ -14,6 +14,7 @@
 #include <bobbin/unwind.h>
 
 #include "base/process_reader.h"
+#include "codemap/code.h"
 #include "unwind/call_frames.h"
 #include "unwind/hotspot_code.h"
 #include "unwind/indexed_sections.h"
@@ -29,6 +30,8 @@ struct remote_table {
 	struct indexed_sections sections;
 	struct elf_bytes frames; /* .eh_frame */
 	struct call_frames cfi;
+	struct elf_bytes table; /* compiled */
+	struct compiled_code compiled;
 	struct remote_process process; /* whose memory a JIT table is in */
 	struct jit_source jit;
 	struct hotspot_code *hotspot; /* or NULL */
@@ -56,6 +59,9 @@ void remote_table_open_hotspot(struct remote_table *table, struct hotspot_code *
  */
 int remote_table_open_section(struct remote_table *table);
 int remote_table_open_frames(struct remote_table *table);
+
+/* The same of @table->table, whose addr is added to its addresses. */
+void remote_table_open_compiled(struct remote_table *table);
 
 /* Forget the section, or the call-frame information. */
 void remote_table_close_section(struct remote_table *table);

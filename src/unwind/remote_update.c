@@ -16,6 +16,19 @@
 /* A section that cannot be read is as good as a malformed one. */
 static const struct bobbin_error unreadable = {.reason = BOBBIN_REASON_NO_MEMORY};
 
+/* 0 or -ENOMEM. */
+static int open_copy(struct remote_table *t, const struct bobbin_code_entry *e,
+		     struct elf_bytes copy)
+{
+	if (e->kind == BOBBIN_CODE_COMPILED) {
+		t->table = copy;
+		remote_table_open_compiled(t);
+		return 0;
+	}
+	t->section = copy;
+	return e->table_size ? remote_table_open_section(t) : 0;
+}
+
 static int open_section(struct remote_table *t, struct remote_code *r,
 			const struct bobbin_code_entry *e)
 {
@@ -35,8 +48,7 @@ static int open_section(struct remote_table *t, struct remote_code *r,
 		table_set_drop(&t->tables, &unreadable);
 		return 0;
 	}
-	t->section = (struct elf_bytes){data, e->table_size, e->table_addr};
-	return e->table_size ? remote_table_open_section(t) : 0;
+	return open_copy(t, e, (struct elf_bytes){data, e->table_size, e->table_addr});
 }
 
 /* The process has dropped the table itself. */
@@ -103,7 +115,8 @@ static uint64_t take_place(uint64_t *next, uint64_t size)
 
 static bool has_table(const struct bobbin_code_entry *e)
 {
-	return e->kind == BOBBIN_CODE_SFRAME || e->kind == BOBBIN_CODE_JIT;
+	return e->kind == BOBBIN_CODE_SFRAME || e->kind == BOBBIN_CODE_COMPILED ||
+	       e->kind == BOBBIN_CODE_JIT;
 }
 
 /* What was known of the same registration before; both are in ascending order. */
@@ -130,7 +143,7 @@ static void keep_table(struct remote_code *r, struct remote_range *range,
 		return;
 	range->table = remote_table_share(known->table);
 	if (!range->table->counted)
-		r->bytes += range->table->section.size;
+		r->bytes += remote_table_bytes(range->table);
 	range->table->counted = true;
 	if (dropped)
 		drop_as_told(r, range->table, dropped);
@@ -161,14 +174,14 @@ static int open_tables(struct remote_code *r, struct new_range *list, size_t cou
 		struct remote_range *range = &r->ranges[list[i].index];
 		int error;
 
-		if (i && !by_id(&list[i - 1], &list[i]) && e->kind == BOBBIN_CODE_SFRAME) {
+		if (i && !by_id(&list[i - 1], &list[i]) && e->kind != BOBBIN_CODE_JIT) {
 			range->table = remote_table_share(r->ranges[list[i - 1].index].table);
 			continue;
 		}
 		error = open_table(r, e, arch, &range->table);
 		if (error)
 			return error;
-		r->bytes += range->table->section.size;
+		r->bytes += remote_table_bytes(range->table);
 	}
 	return 0;
 }

@@ -66,7 +66,18 @@ BOBBIN_API void bobbin_space_close(struct bobbin_space *space)
 BOBBIN_API int bobbin_space_map(struct bobbin_space *space, const struct bobbin_mapping *mapping)
 {
 	space->generation++;
-	return mapping_list_add(&space->maps, mapping);
+	return mapping_list_add(&space->maps, mapping, NULL);
+}
+
+BOBBIN_API int bobbin_space_map_image(struct bobbin_space *space,
+				      const struct bobbin_mapping *mapping, const void *image,
+				      size_t size)
+{
+	/* none of its bytes may be at NULL */
+	const struct file_image kept = {size ? image : "", size};
+
+	space->generation++;
+	return mapping_list_add(&space->maps, mapping, &kept);
 }
 
 BOBBIN_API int bobbin_space_unmap(struct bobbin_space *space, uint64_t start, uint64_t end)
@@ -77,7 +88,7 @@ BOBBIN_API int bobbin_space_unmap(struct bobbin_space *space, uint64_t start, ui
 
 static int add_copy(void *ctx, const struct bobbin_mapping *mapping)
 {
-	return mapping_list_add(ctx, mapping);
+	return mapping_list_add(ctx, mapping, NULL);
 }
 
 BOBBIN_API int bobbin_space_load(struct bobbin_space *space, int pid)
@@ -147,7 +158,7 @@ static void place_in_mapping(const struct mapping *m, uint64_t addr, struct bobb
 	};
 	memcpy(ret->mapping.build_id, f->build_id, sizeof(f->build_id));
 	if (f->kind == FILE_VDSO)
-		ret->image = own_vdso(&ret->image_size);
+		ret->image = mapped_vdso(f, &ret->image_size);
 }
 
 BOBBIN_API int bobbin_space_find(const struct bobbin_space *space, uint64_t addr,

@@ -16,6 +16,7 @@ struct bobbin_space {
 	struct remote_code *remote; /* what the process registered, or NULL */
 	uint64_t generation;        /* counts changes of both */
 	int live_pid;               /* whose memory may be read while it lives, or 0 */
+	bool whole;                 /* what walks read is all of its memory, code included */
 	/* the walker's */
 	struct plain_forms forms; /* of the architecture */
 	size_t remote_last;       /* where the last search in @remote ended */

@@ -199,7 +199,7 @@ static bool world_is_made(struct frame_walk *frames, uint64_t addr)
 /* What the process has in its memory, now. */
 static bool live_bytes(const struct space_walk *w, uint64_t addr, void *dst, size_t size)
 {
-	if (w->mem->read == bobbin_process_memory_read)
+	if (w->mem->read == bobbin_process_memory_read || w->space->whole)
 		return !w->mem->read(w->mem->ctx, addr, dst, size);
 	return w->space->live_pid &&
 	       code_pages_live(&w->unwinder->pages, w->unwinder->context.reader, w->space->live_pid,
@@ -356,6 +356,12 @@ static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
 	return module && table_set_is_entry(&module->tables, vaddr);
 }
 
+/* Whether code is to be read from memory, though its tables are known: of an image there is no file. */
+static bool is_only_in_memory(const struct space_walk *w, const struct module *module)
+{
+	return module->fd < 0 && w->space->whole;
+}
+
 /* Of the file, if there is one; else what the process has there now. */
 static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 {
@@ -364,7 +370,7 @@ static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 	uint64_t vaddr;
 	const struct module *module = unwinder_module_in(w->unwinder, m, addr, &vaddr);
 
-	if (module)
+	if (module && !is_only_in_memory(w, module))
 		return code_pages_file(&w->unwinder->pages, module, mapping_offset(m, addr), dst,
 				       size);
 	if (!m && !remote_code_find(w->space->remote, addr))
@@ -553,42 +559,6 @@ static void use_copy(struct space_walk *w, const struct bobbin_stack_copy *copy)
 		copy_prefetch(copy, stack);
 }
 
-static void reverse(struct bobbin_frame *frames, uint32_t count)
-{
-	for (uint32_t i = 0; i < count / 2; i++) {
-		struct bobbin_frame frame = frames[i];
-
-		frames[i] = frames[count - 1 - i];
-		frames[count - 1 - i] = frame;
-	}
-}
-
-/* A stack that is too deep for its trace: of the frames that follow, keep the last @outer. */
-static void walk_outer_frames(struct frame_walk *w, struct memo_use *memo,
-			      struct bobbin_trace *trace, uint32_t outer)
-{
-	struct bobbin_trace ring = {.frames = trace->frames + trace->count};
-	uint32_t rounds = 0;
-
-	/* a memo has no room for what is so far out */
-	memo_end(memo);
-	memo_none(memo);
-	for (walk_frames(w, memo, &ring, outer); ring.reason == BOBBIN_REASON_DEPTH;
-	     walk_frames(w, memo, &ring, outer))
-		if (++rounds >= BOBBIN_MAX_VISITS / outer)
-			break;
-	trace->reason = ring.reason;
-	if (ring.count < outer && rounds) {
-		reverse(ring.frames, ring.count);
-		reverse(ring.frames + ring.count, outer - ring.count);
-		reverse(ring.frames, outer);
-	}
-	trace->left_out = rounds ? (rounds - 1) * outer + ring.count : 0;
-	if (ring.reason == BOBBIN_REASON_DEPTH)
-		trace->left_out -= outer;
-	trace->count += rounds ? outer : ring.count;
-}
-
 /*
  * Where the return of a function is probed, the kernel has replaced the return address by the
  * address of its page "[uprobes]", of which this is used.
@@ -659,8 +629,6 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 			      const struct bobbin_regs *regs, const struct bobbin_mem *mem,
 			      struct bobbin_trace *trace)
 {
-	uint32_t max = trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH;
-	uint32_t outer = trace->outer < max ? trace->outer : 0;
 	struct space_walk w;
 
 	frame_walk_init(&w.frames, space->arch, &space->forms, regs);
@@ -676,10 +644,7 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 	/* elsewhere the words of the last walk cost as much as a walk */
 	if (mem->read == bobbin_stack_copy_read)
 		use_copy(&w, mem->ctx);
-	trace->left_out = 0;
-	walk_frames(&w.frames, &w.memo, trace, max - outer);
-	if (outer && trace->reason == BOBBIN_REASON_DEPTH)
-		walk_outer_frames(&w.frames, &w.memo, trace, outer);
+	walk_stack(&w.frames, &w.memo, trace);
 	end_at_stack_top(&w, trace);
 	memo_end(&w.memo);
 	end_at_probe_return(space, trace);

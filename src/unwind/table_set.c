@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "codemap/code_map.h"
+#include "codemap/dropped_mark.h"
 #include "core/deps.h"
 #include "core/frame_rules.h"
 

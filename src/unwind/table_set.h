@@ -33,7 +33,8 @@
 
 /* In the order in which they are asked. */
 enum table_kind {
-	TABLE_REGISTERED,  /* struct code: a section in the own process's memory */
+	TABLE_REGISTERED,  /* struct code: a section in the own process's memory; or struct
+			    * compiled_code, of any process */
 	TABLE_JIT,         /* struct jit_source */
 	TABLE_HOTSPOT,     /* struct hotspot_code */
 	TABLE_GO,          /* struct pclntab; before those that do not know of Go's roots */

@@ -160,6 +160,12 @@ int unwinder_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *
 	return remote_code_update(space, pid, sources, &unwinder->registered);
 }
 
+void unwinder_share_code(struct bobbin_unwinder *unwinder, double share)
+{
+	if (unwinder->context.queue)
+		inference_queue_share(unwinder->context.queue, share);
+}
+
 bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
 			  const volatile sig_atomic_t *interrupted)
 {

@@ -20,6 +20,7 @@
 #include "base/native_arch.h"
 #include "codemap/page_writer.h"
 #include "made_walks.h"
+#include "table/table_builder.h"
 
 #define CODE UINT64_C(0x700000000000) /* anonymous */
 #define CODE_SIZE 0x10000
@@ -169,6 +170,37 @@ static void registered_section_unwinds_memory_without_a_file(void **state)
 	assert_int_equal(update(&f->walks), 1);
 	walk(&f->walks, CODE + 0x110, FRAME - 8);
 	assert_stuck(f);
+}
+
+static void a_compiled_table_unwinds_memory_without_a_file(void **state)
+{
+	struct fixture *f = *state;
+	const struct bobbin_rule rule = sp_rule(FRAME);
+	struct bobbin_code_entry entry = section_entry(f, CODE + 0x100, CODE + 0x200, NULL, 0);
+	struct table_builder builder;
+	uint8_t *data;
+	uint64_t size;
+
+	/* the table's own addresses begin at 0x2000 */
+	assert_int_equal(table_builder_init(native_arch(), NULL, 0, &builder), 0);
+	assert_int_equal(table_builder_begin(&builder, 0x2100), 0);
+	assert_int_equal(table_builder_rule(&builder, 0x2100, &rule), 0);
+	assert_int_equal(table_builder_end(&builder, 0x2180), 0);
+	assert_int_equal(table_builder_make(&builder, &data, &size), 0);
+	table_builder_fini(&builder);
+	entry.kind = BOBBIN_CODE_COMPILED;
+	entry.table = (uintptr_t)data;
+	entry.table_size = size;
+	entry.table_addr = CODE - 0x2000;
+	publish(f, &entry);
+	assert_int_equal(update(&f->walks), 1);
+	walk(&f->walks, CODE + 0x110, FRAME - 8);
+	assert_led_out(f, BOBBIN_SOURCE_COMPILED);
+	walk(&f->walks, CODE + 0x17f, FRAME - 8);
+	assert_led_out(f, BOBBIN_SOURCE_COMPILED);
+	walk(&f->walks, CODE + 0x180, FRAME - 8);
+	assert_stuck(f);
+	free(data);
 }
 
 static void registered_code_needs_no_mapping(void **state)
@@ -499,6 +531,7 @@ int main(void)
 #define WALK_TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 	const struct CMUnitTest tests[] = {
 		WALK_TEST(registered_section_unwinds_memory_without_a_file),
+		WALK_TEST(a_compiled_table_unwinds_memory_without_a_file),
 		WALK_TEST(registered_code_needs_no_mapping),
 		WALK_TEST(new_registration_of_a_place_forgets_the_rules_of_the_old_one),
 		WALK_TEST(malformed_section_is_dropped_and_its_reason_kept),
