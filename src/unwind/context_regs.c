@@ -4,6 +4,7 @@
 
 #include "core/deps.h"
 #include "core/known_regs.h"
+#include "core/s390x_float_regs.h"
 
 #if defined(__x86_64__)
 /* psABI x86-64, figure 3.36 */
@@ -33,10 +34,7 @@ BOBBIN_API void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_RE
 	*ret = known_regs(bobbin_arch_aarch64(), context->uc_mcontext.pc, gpr, 0xffffffff);
 }
 #elif defined(__s390x__)
-/* Compilers park general registers in floating-point ones, DWARF 16 to 31. */
-static const uint8_t dwarf_of_fpr[] = {16, 20, 17, 21, 18, 22, 19, 23,
-				       24, 28, 25, 29, 26, 30, 27, 31};
-
+/* Compilers park general registers in floating-point ones. */
 BOBBIN_API void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_REG_COUNT],
 				    struct bobbin_regs *ret)
 {
@@ -44,7 +42,8 @@ BOBBIN_API void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_RE
 
 	for (unsigned int i = 0; i < 16; i++) {
 		gpr[i] = context->uc_mcontext.gregs[i];
-		__builtin_memcpy(&gpr[dwarf_of_fpr[i]], &context->uc_mcontext.fpregs.fprs[i], 8);
+		__builtin_memcpy(&gpr[s390x_float_dwarf(i)], &context->uc_mcontext.fpregs.fprs[i],
+				 8);
 	}
 	*ret = known_regs(bobbin_arch_s390x(), context->uc_mcontext.psw.addr, gpr, 0xffffffff);
 }

@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "core/deps.h"
 #include "elf/elf_image.h"
+#include "unwind/startup_objects.h"
 
 /* e_type to e_shstrndx: entry, places and numbers of headers */
 #define HEADER_PROOF 16
@@ -107,46 +108,14 @@ static int take_segments(const struct dl_phdr_info *info, struct loaded_image *i
 	return 0;
 }
 
-/* The dynamic section's strings. */
-struct strings {
-	const char *bytes;
-	uint64_t size;
-};
-
-/* A loader may or may not have made the section's addresses its own. */
-static struct strings strings_of(const struct loaded_image *image)
-{
-	struct strings s = {0};
-	uint64_t addr = 0;
-
-	for (const ElfW(Dyn) *d = image->dynamic; d && d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_STRTAB)
-			addr = d->d_un.d_ptr;
-		else if (d->d_tag == DT_STRSZ)
-			s.size = d->d_un.d_val;
-	}
-	if (!addr)
-		return (struct strings){0};
-	s.bytes = (const char *)(addr < image->base ? image->bias + addr : addr);
-	return s;
-}
-
-static const char *string_at(const struct strings *s, uint64_t offset)
-{
-	return s->bytes && offset < s->size ? s->bytes + offset : "";
-}
-
 static int take_soname(struct loaded_image *image)
 {
-	struct strings s = strings_of(image);
+	const char *soname = dynamic_soname(image->dynamic, image->bias, image->base);
 
-	for (const ElfW(Dyn) *d = image->dynamic; d && d->d_tag != DT_NULL; d++) {
-		if (d->d_tag != DT_SONAME)
-			continue;
-		image->soname = strdup(string_at(&s, d->d_un.d_val));
-		return image->soname ? 0 : -ENOMEM;
-	}
-	return 0;
+	if (!soname)
+		return 0;
+	image->soname = strdup(soname);
+	return image->soname ? 0 : -ENOMEM;
 }
 
 static int take_image(const struct dl_phdr_info *info, struct loaded_image *ret)
@@ -208,68 +177,37 @@ static int add_vdso(struct image_list *list)
 	return r;
 }
 
-static bool is_called(const struct loaded_image *image, const char *needed)
+/* Whatever stays.  -ENOMEM. */
+static int mark_staying(struct image_list *list)
 {
-	const char *slash = strrchr(image->name, '/');
+	struct startup_object *objects = calloc(list->count ? list->count : 1, sizeof(*objects));
 
-	return !strcmp(image->soname ? image->soname : "", needed) ||
-	       !strcmp(image->name, needed) || (slash && !strcmp(slash + 1, needed));
-}
-
-/* The first of a name is the one that was loaded at start. */
-static bool mark_named(struct image_list *list, const char *needed)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		struct loaded_image *image = &list->images[i];
-
-		if (!is_called(image, needed))
-			continue;
-		if (image->stays)
-			return false;
-		image->stays = true;
-		return true;
-	}
-	return false;
-}
-
-static bool mark_needed(struct image_list *list, const struct loaded_image *by)
-{
-	struct strings s = strings_of(by);
-	bool marked = false;
-
-	for (const ElfW(Dyn) *d = by->dynamic; d && d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_NEEDED)
-			marked |= mark_named(list, string_at(&s, d->d_un.d_val));
-	return marked;
-}
-
-/* What the program is linked with stays as long as it does. */
-static void mark_staying(struct image_list *list)
-{
-	struct loaded_image *loader = image_at(list, getauxval(AT_BASE));
-	bool marked = list->count;
-
-	if (loader)
-		loader->stays = true;
-	if (list->count)
-		list->images[0].stays = true;
-	while (marked) {
-		marked = false;
-		for (size_t i = 0; i < list->count; i++)
-			if (list->images[i].stays)
-				marked |= mark_needed(list, &list->images[i]);
-	}
+	if (!objects)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->count; i++)
+		objects[i] = (struct startup_object){
+			.name = list->images[i].name,
+			.soname = list->images[i].soname,
+			.dynamic = list->images[i].dynamic,
+			.bias = list->images[i].bias,
+			.base = list->images[i].base,
+			.stays = list->images[i].stays,
+		};
+	startup_objects_mark(objects, list->count, getauxval(AT_BASE));
+	for (size_t i = 0; i < list->count; i++)
+		list->images[i].stays = objects[i].stays;
+	free(objects);
+	return 0;
 }
 
 int image_list_init(struct image_list *ret)
 {
 	struct image_list list = {0};
 
-	if (dl_iterate_phdr(add_image, &list) || add_vdso(&list)) {
+	if (dl_iterate_phdr(add_image, &list) || add_vdso(&list) || mark_staying(&list)) {
 		image_list_fini(&list);
 		return -ENOMEM;
 	}
-	mark_staying(&list);
 	*ret = list;
 	return 0;
 }

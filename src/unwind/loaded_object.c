@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "unwind/loaded_object.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,36 +240,6 @@ int loaded_objects_sync(struct loaded_objects *objects, struct registry *registr
 	return r;
 }
 
-#ifdef DLFO_STRUCT_HAS_EH_DBASE /* the header declares it; the library that runs may be older */
-#pragma weak _dl_find_object
-
-bool loader_link_usable(void)
-{
-	return _dl_find_object;
-}
-
-bool loader_link_find(uint64_t addr, struct loader_link *ret)
-{
-	struct dl_find_object object;
-
-	if (!_dl_find_object || _dl_find_object((void *)addr, &object))
-		return false;
-	*ret = (struct loader_link){object.dlfo_link_map, object.dlfo_map_start,
-				    object.dlfo_eh_frame};
-	return true;
-}
-#else
-bool loader_link_usable(void)
-{
-	return false;
-}
-
-bool loader_link_find(uint64_t addr, struct loader_link *ret)
-{
-	return false;
-}
-#endif
-
 /* The last reader has left. */
 static void release(struct code *code)
 {
@@ -356,8 +325,7 @@ bool loaded_object_linked(const struct loaded_object *object)
 	if (object->image.stays || !loader_link_usable())
 		return true;
 	return loader_link_find(object->image.text[0].start, &link) &&
-	       link.map == object->link.map && link.start == object->link.start &&
-	       link.eh_frame == object->link.eh_frame;
+	       loader_link_same(&link, &object->link);
 }
 
 bool loaded_object_present(const struct loaded_object *object, struct self_memory *memory)

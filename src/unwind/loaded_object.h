@@ -14,6 +14,7 @@
 #include "codemap/code_map.h"
 #include "codemap/registry.h"
 #include "target/mapping_list.h"
+#include "unwind/loader_link.h"
 #include "unwind/module.h"
 #include "unwind/self_memory.h"
 
@@ -73,23 +74,6 @@ struct loaded_objects {
  * and the loader's locks.
  */
 int loaded_objects_sync(struct loaded_objects *objects, struct registry *registry);
-
-/*
- * What the dynamic loader says of an address, in any context.
- *
- * glibc since 2.35 has _dl_find_object(), which is async-signal-safe and takes no
- * lock.  Elsewhere nothing is known.
- */
-
-struct loader_link {
-	const void *map, *start, *eh_frame;
-};
-
-/* Whether loader_link_find() can tell. */
-bool loader_link_usable(void);
-
-/* The object with an address; false: there is none. */
-bool loader_link_find(uint64_t addr, struct loader_link *ret);
 
 struct loaded_object {
 	struct code code; /* .object is this */
