@@ -10,13 +10,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <ucontext.h>
 
 #include "base/native_arch.h"
 #include "codemap/own_registry.h"
 #include "unwind/assembly.h"
+#include "unwind/fiber_start.h"
 #include "unwind/loaded_object.h"
 #include "unwind/own_walk.h"
 #include "unwind/walk_slot.h"
@@ -146,7 +147,11 @@ static void after_fork(void)
 /* Also where no handlers run, and another thread had the locks. */
 static void forget_parent(void)
 {
+	struct walk_slots *slots = atomic_load(&own.slots);
+
 	worker_forked(&own.worker);
+	if (slots)
+		walk_slots_forked(slots);
 	pthread_mutex_init(&own.lock, NULL);
 	pthread_mutex_init(&own.following, NULL);
 }
@@ -162,43 +167,6 @@ static int learn_of_forks(void)
 		return -ENOMEM;
 	own.knows_forks = true;
 	return 0;
-}
-
-/* Not every C library has them. */
-#pragma weak getcontext
-#pragma weak makecontext
-
-static void never_runs(void)
-{
-}
-
-/*
- * The address after that to which functions of makecontext(3) return, by what it puts into a context;
- * 0: there is none.
- * The C library makes that up: it is the first byte of a function that nobody has called from
- * there, so the byte before it, where return addresses are looked up, belongs to nothing.
- */
-static uint64_t after_fiber_start(void)
-{
-	const struct bobbin_arch *arch = native_arch();
-	_Alignas(16) uint8_t stack[1024];
-	uint64_t gpr[BOBBIN_REG_COUNT], after;
-	struct bobbin_regs regs;
-	ucontext_t context;
-
-	if (!getcontext || !makecontext || getcontext(&context))
-		return 0;
-	context.uc_stack.ss_sp = stack;
-	context.uc_stack.ss_size = sizeof(stack);
-	context.uc_link = NULL;
-	makecontext(&context, never_runs, 0);
-	bobbin_context_regs(&context, gpr, &regs);
-	after = (arch->default_ra_off ? *(const uint64_t *)regs.sp : gpr[arch->ra]) + 1;
-	/* see struct frame_walk */
-	explicit_bzero(stack, sizeof(stack));
-	explicit_bzero(gpr, sizeof(gpr));
-	explicit_bzero(&context, sizeof(context));
-	return after;
 }
 
 /* The function that fibers return to, from start to end as its table says. */
@@ -227,6 +195,16 @@ static void learn_of_fibers(struct registry *registry)
 	registry_unlock(registry);
 }
 
+/* Without memory for them walks are only slower. */
+static void open_slots(void)
+{
+	struct walk_slots *slots = calloc(1, sizeof(*slots));
+
+	if (slots)
+		plain_forms_of(native_arch(), &slots->forms);
+	own.slots = slots;
+}
+
 /* With the lock held.  1: something has changed; 0; -ENOMEM. */
 static int sync_objects(struct registry *registry)
 {
@@ -237,7 +215,7 @@ static int sync_objects(struct registry *registry)
 	if (r >= 0) {
 		learn_of_fibers(registry);
 		if (!own.slots)
-			own.slots = walk_slots_open();
+			open_slots();
 	}
 	return r;
 }
