@@ -10,16 +10,7 @@
 
 #include <bobbin/unwind.h>
 
-#include "codemap/registry.h"
-
-struct walk_slots;
-
-/* What walks know of the process. */
-struct own_code {
-	struct registry *registry;          /* NULL: nothing */
-	uint64_t fiber_negated, fiber_size; /* as in struct frame_walk */
-	struct walk_slots *slots;           /* for what walks remember, or NULL */
-};
+#include "unwind/own_code.h"
 
 /* What walks of the own process know now.  Async-signal-safe. */
 struct own_code read_own_code(void);
