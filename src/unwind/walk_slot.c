@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "unwind/walk_slot.h"
 
-#include <stdlib.h>
-
-#include "base/native_arch.h"
-#include "unwind/loaded_object.h"
-
-struct walk_slots *walk_slots_open(void)
+/* Half a walk may be remembered. */
+static void walk_slot_forget(struct walk_slot *slot)
 {
-	struct walk_slots *slots = calloc(1, sizeof(*slots));
-
-	if (slots)
-		plain_forms_of(native_arch(), &slots->forms);
-	return slots;
+	memset(slot->rules, 0, sizeof(slot->rules));
+	slot->tag = 0;
+	memo_init(&slot->memo);
+	walk_slot_give_back(slot);
 }
 
-void walk_slot_remember(struct walk_slot *slot, const struct code *code, uint64_t pc,
-			const struct table_answer *answer)
+void walk_slots_forked(struct walk_slots *slots)
 {
-	const struct loaded_object *object = loaded_object_of(code);
-	uint8_t source = (uint8_t)answer->source;
+	const uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
 
-	if (source == BOBBIN_SOURCE_NONE || pc >> SLOT_EPOCH)
-		return;
-	/* bytes of code that is made at run time may change */
-	if (!object && source != BOBBIN_SOURCE_SFRAME && source != BOBBIN_SOURCE_JIT)
-		return;
-	if (object && !object->image.stays)
-		source |= SOURCE_ONCE;
-	rule_cache_put(slot->rules, SLOT_CACHE_BITS, slot->tag | pc, &answer->row.rule, source);
+	for (unsigned int i = 0; i < WALK_SLOTS; i++) {
+		const uintptr_t owner = atomic_load(&slots->slots[i].owner);
+
+		if (owner && owner != thread)
+			walk_slot_forget(&slots->slots[i]);
+	}
+}
+
+void walk_slot_remember(struct walk_slot *slot, uint64_t pc, const struct bobbin_rule *rule,
+			uint8_t source)
+{
+	if (!(pc >> SLOT_EPOCH))
+		rule_cache_put(slot->rules, SLOT_CACHE_BITS, slot->tag | pc, rule, source);
 }

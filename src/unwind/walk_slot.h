@@ -16,11 +16,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "codemap/code_map.h"
 #include "core/plain_step.h"
 #include "unwind/last_walk.h"
 #include "unwind/rule_cache.h"
-#include "unwind/table_set.h"
 
 #define WALK_SLOTS 16
 #define SLOT_CACHE_BITS 9
@@ -30,7 +28,8 @@
 #define SLOT_EPOCHS 256
 
 struct walk_slot {
-	atomic_bool taken;
+	atomic_uintptr_t
+		owner; /* the thread that has taken it, by its thread pointer; 0: it is free */
 	uint64_t generation; /* of the map, that the epoch is for */
 	uint64_t tag;        /* of keys of the epoch; 0: nothing has been remembered */
 	struct walk_memo memo;
@@ -42,19 +41,19 @@ struct walk_slots {
 	struct walk_slot slots[WALK_SLOTS];
 };
 
-/* For all threads; free().  NULL: there is no memory, walks are only slower. */
-struct walk_slots *walk_slots_open(void);
-
 /* A slot of the calling thread, or NULL.  Async-signal-safe. */
 static inline struct walk_slot *walk_slot_take(struct walk_slots *slots)
 {
-	uint64_t thread = (uint64_t)(uintptr_t)__builtin_thread_pointer();
+	const uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
 	uint64_t first = thread * 0x9e3779b97f4a7c15ull >> 60;
 
 	for (unsigned int i = 0; i < 2; i++) {
 		struct walk_slot *slot = &slots->slots[(first + i) % WALK_SLOTS];
+		uintptr_t nobody = 0;
 
-		if (!atomic_exchange_explicit(&slot->taken, true, memory_order_acquire))
+		if (atomic_compare_exchange_strong_explicit(&slot->owner, &nobody, thread,
+							    memory_order_acquire,
+							    memory_order_relaxed))
 			return slot;
 	}
 	return NULL;
@@ -62,8 +61,11 @@ static inline struct walk_slot *walk_slot_take(struct walk_slots *slots)
 
 static inline void walk_slot_give_back(struct walk_slot *slot)
 {
-	atomic_store_explicit(&slot->taken, false, memory_order_release);
+	atomic_store_explicit(&slot->owner, 0, memory_order_release);
 }
+
+/* In a forked child: what the parent's other threads had taken is free. */
+void walk_slots_forked(struct walk_slots *slots);
 
 /*
  * Forget what was remembered of another generation.  To be called before the map is asked: if it
@@ -94,10 +96,10 @@ static BOBBIN_ALWAYS_INLINE const struct cached_rule *walk_slot_find(const struc
 }
 
 /*
- * Remember the answer of @code's tables if it is valid until the map changes, or, as SOURCE_ONCE,
- * until the object is unloaded.
+ * Remember a rule that is valid until the generation changes; with SOURCE_ONCE in @source, while
+ * its code is there.
  */
-void walk_slot_remember(struct walk_slot *slot, const struct code *code, uint64_t pc,
-			const struct table_answer *answer);
+void walk_slot_remember(struct walk_slot *slot, uint64_t pc, const struct bobbin_rule *rule,
+			uint8_t source);
 
 #endif
