@@ -82,8 +82,7 @@ void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_REG_COUNT],
  * bobbin_backtrace() - the call chain above some registers of this thread
  * @regs: of this thread, e.g. what a signal interrupted; NULL: of the caller, the
  *	trace then begins with the caller's own frame
- * @trace: in: @frames and @max; out: the rest.  At least one frame.  @outer is not
- *	looked at: deeper stacks end with BOBBIN_REASON_DEPTH
+ * @trace: in: @frames, @max and @outer; out: the rest.  At least one frame
  *
  * Async-signal-safe and wait-free; any thread, without preparation of the thread;
  * errno is left alone.  Some 6 KiB of stack.  Registers and stack may hold anything:
@@ -109,6 +108,52 @@ void bobbin_backtrace(const struct bobbin_regs *regs, struct bobbin_trace *trace
  * moment the walk does not wait: it says what it has found.
  */
 void bobbin_backtrace_here(struct bobbin_trace *trace);
+
+/*
+ * Calls of libbobbin-backtrace, which needs the C library alone.  Linked or preloaded, it also has
+ * what programs call already: backtrace(), _Unwind_Backtrace() and what its callbacks call,
+ * unw_backtrace() and unw_backtrace2().  libbobbin-backtrace(7) says what each of them gives.
+ */
+
+/**
+ * bobbin_stack_unwinder() - the caller's call chain, as abseil asks for it
+ * @result: room for @max_depth addresses, innermost first
+ * @sizes: room for as many sizes of frames, which are not known: 0; or NULL
+ * @max_depth: at least 0
+ * @skip_count: frames to leave out, from the caller's on
+ * @ucontext: what a signal handler got, or NULL; not needed: the chain leads through the signal's
+ *	frame
+ * @min_dropped_frames: out: frames that found no room, 200 at most; or NULL
+ *
+ * absl::SetStackUnwinder() takes it.  In libbobbin-backtrace, not in libbobbin.so.
+ * Async-signal-safe and wait-free; takes no lock and no memory.  Some 9 KiB of stack.
+ *
+ * Return: the addresses that were stored.
+ */
+int bobbin_stack_unwinder(void **result, int *sizes, int max_depth, int skip_count,
+			  const void *ucontext, int *min_dropped_frames);
+
+/**
+ * struct bobbin_cgo_traceback - what Go's run time asks for
+ * @context: not used
+ * @signal_context: the ucontext_t of a signal in C code, or 0
+ * @buffer: room for @max addresses
+ */
+struct bobbin_cgo_traceback {
+	uintptr_t context, signal_context;
+	uintptr_t *buffer, max;
+};
+
+/**
+ * bobbin_cgo_traceback() - the C functions that Go has called, or that a signal interrupted
+ * @traceback: in: as the run time fills it in; out: the addresses in @buffer, and 0 if there is
+ *	room
+ *
+ * runtime.SetCgoTraceback() takes it.  The chain ends before the first frame that no table of C
+ * describes, which is Go's.  In libbobbin-backtrace, not in libbobbin.so.  Async-signal-safe and
+ * wait-free.
+ */
+void bobbin_cgo_traceback(struct bobbin_cgo_traceback *traceback);
 
 #ifdef __cplusplus
 }

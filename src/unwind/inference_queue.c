@@ -28,6 +28,7 @@
  * @requests, @count: in the order in which they were wanted
  * @left: of them, those that are not done
  * @late: nobody walks any more
+ * @share: of a processor that the thread may take, above 0, in the long run; 1: all
  * @budget: the thread's, but for @stop
  * @missed: the asker's: walks that went on without
  * @waited_since, @waited: the asker's: time that was waited in the second that began then
@@ -41,6 +42,7 @@ struct inference_queue {
 	struct infer_request **requests;
 	size_t count, room, left;
 	bool late;
+	double share;
 	struct infer_budget budget;
 	uint64_t missed, waited_since, waited;
 };
@@ -76,17 +78,38 @@ static struct infer_request *next_request(struct inference_queue *q)
 	return request;
 }
 
+/* Until something changes, or a time has come. */
+static void wait_until(struct inference_queue *q, uint64_t then)
+{
+	const struct timespec at = {.tv_sec = (time_t)(then / NS_PER_SECOND),
+				    .tv_nsec = (long)(then % NS_PER_SECOND)};
+
+	pthread_cond_timedwait(&q->changed, &q->lock, &at);
+}
+
+/* After so much CPU time: none is used until it was no more than the thread's share. */
+static void rest(struct inference_queue *q, uint64_t used)
+{
+	const uint64_t until = clock_now() + (uint64_t)((double)used * (1 / q->share - 1));
+
+	while (!q->late && !atomic_load(&q->budget.stop) && clock_now() < until)
+		wait_until(q, until);
+}
+
 static void *run(void *ctx)
 {
 	struct inference_queue *q = ctx;
 	struct infer_request *request;
+	uint64_t used = 0, before;
 	bool hurries = true;
 
 	pthread_mutex_lock(&q->lock);
 	while ((request = next_request(q))) {
 		pthread_mutex_unlock(&q->lock);
+		before = used;
 		q->work(request, &q->budget);
-		if (hurries && clock_ns(CLOCK_THREAD_CPUTIME_ID) >= HURRY_NS) {
+		used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		if (hurries && used >= HURRY_NS) {
 			hurries = false;
 			/* on Linux this is one of the thread, not of the process */
 			setpriority(PRIO_PROCESS, 0, NICENESS);
@@ -95,6 +118,7 @@ static void *run(void *ctx)
 		atomic_store_explicit(&request->done, true, memory_order_release);
 		q->left--;
 		pthread_cond_broadcast(&q->changed);
+		rest(q, used - before);
 	}
 	pthread_mutex_unlock(&q->lock);
 	return NULL;
@@ -108,6 +132,7 @@ int inference_queue_open(const char *cache_path, infer_work *work, struct infere
 	if (!q)
 		return -ENOMEM;
 	q->work = work;
+	q->share = 1;
 	q->budget.bytes = INFERENCE_QUEUE_BYTES;
 	/* without it everything is done each time */
 	if (cache_path && *cache_path)
@@ -138,6 +163,11 @@ void inference_queue_close(struct inference_queue *queue)
 	free(queue);
 }
 
+void inference_queue_share(struct inference_queue *queue, double share)
+{
+	queue->share = share;
+}
+
 /* Signals are the asker's. */
 static int start(struct inference_queue *q)
 {
@@ -166,15 +196,6 @@ int inference_queue_ask(struct inference_queue *queue, struct infer_request *req
 	pthread_cond_broadcast(&queue->changed);
 	pthread_mutex_unlock(&queue->lock);
 	return r;
-}
-
-/* Until something changes, or a time has come. */
-static void wait_until(struct inference_queue *q, uint64_t then)
-{
-	const struct timespec at = {.tv_sec = (time_t)(then / NS_PER_SECOND),
-				    .tv_nsec = (long)(then % NS_PER_SECOND)};
-
-	pthread_cond_timedwait(&q->changed, &q->lock, &at);
 }
 
 static bool is_done(const struct infer_request *request)
@@ -249,6 +270,7 @@ bool inference_queue_finish(struct inference_queue *queue, const volatile sig_at
 
 	pthread_mutex_lock(&queue->lock);
 	queue->late = true;
+	pthread_cond_broadcast(&queue->changed);
 	left = queue->left;
 	while (queue->left && !(interrupted && *interrupted))
 		wait_until(queue, clock_now() + LOOK_NS);

@@ -41,6 +41,12 @@ int inference_queue_open(const char *cache_path, infer_work *work, struct infere
 /* What is being done ends soon, what was not begun is never done.  NULL is fine. */
 void inference_queue_close(struct inference_queue *queue);
 
+/*
+ * Before anything is asked for: the thread takes no more than @share of a processor, above 0 and up to 1,
+ * but for the last file; until inference_queue_finish().
+ */
+void inference_queue_share(struct inference_queue *queue, double share);
+
 /* Want a request done, which lives as long as the queue.  0; -ENOMEM; the errno of a thread. */
 int inference_queue_ask(struct inference_queue *queue, struct infer_request *request);
 

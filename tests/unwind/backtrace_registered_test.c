@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "own_chain.h"
+#include "table/table_builder.h"
 
 #define ROOM 4096
 
@@ -207,6 +208,79 @@ static void a_malformed_section_is_dropped_for_good(void **state)
 	piece_close(&p);
 }
 
+/* As if the page were at 0x7000 in its file. */
+#define FILE_ADDR 0x7000
+
+/* The same rows in a compiled table, in a memory file. */
+static struct code_elf_info compiled_info(const struct piece *p)
+{
+	struct table_builder builder;
+	int fd = memfd_create("table", MFD_CLOEXEC);
+	uint64_t size;
+	uint8_t *data;
+
+	assert_int_equal(table_builder_init(bobbin_arch_amd64(), NULL, 0, &builder), 0);
+	assert_int_equal(table_builder_begin(&builder, FILE_ADDR), 0);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(table_builder_rule(&builder, FILE_ADDR + p->rows[i].start,
+						    &p->rows[i].rule),
+				 0);
+	assert_int_equal(table_builder_end(&builder, FILE_ADDR + sizeof(code_bytes)), 0);
+	assert_int_equal(table_builder_make(&builder, &data, &size), 0);
+	assert_int_equal(write(fd, data, size), size);
+	table_builder_fini(&builder);
+	free(data);
+	return (struct code_elf_info){
+		.text_start = (uint64_t)p->code,
+		.text_end = (uint64_t)p->code + ROOM,
+		.table_flags = CODE_TABLE_FILE | CODE_TABLE_COMPILED,
+		.table_fd = fd,
+		.table_size = size,
+		.table_addr = (uint64_t)p->code - FILE_ADDR,
+	};
+}
+
+static void a_compiled_table_is_used_while_it_is_registered(void **state)
+{
+	struct code_elf_info info;
+	struct piece p;
+
+	piece_open(&p);
+	info = compiled_info(&p);
+	assert_int_equal(bobbin_codectl(CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
+	close(info.table_fd);
+	caller(p.code);
+	assert_true(is_complete(p.code, BOBBIN_SOURCE_COMPILED));
+	assert_int_equal(bobbin_codectl(CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+	caller(p.code);
+	assert_true(is_cut(BOBBIN_REASON_NO_MAPPING));
+	piece_close(&p);
+}
+
+/* Its head is looked at once, all else when it is used: here an index that leads nowhere. */
+static void a_malformed_compiled_table_is_dropped_for_good(void **state)
+{
+	struct bobbin_error error = {0};
+	struct code_elf_info info;
+	uint8_t bytes[128];
+	struct piece p;
+
+	piece_open(&p);
+	info = compiled_info(&p);
+	memset(bytes, 0xff, sizeof(bytes));
+	/* the index and the blocks are last, each 64 bytes */
+	assert_int_equal(pwrite(info.table_fd, bytes, 128, (off_t)info.table_size - 128), 128);
+	assert_int_equal(bobbin_codectl(CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
+	assert_int_equal(bobbin_code_dropped((uintptr_t)p.code, &error), 0);
+	caller(p.code);
+	assert_true(is_guessed());
+	assert_int_equal(bobbin_code_dropped((uintptr_t)p.code, &error), 1);
+	assert_int_equal(error.reason, BOBBIN_REASON_TABLE_ROW);
+	assert_int_equal(bobbin_codectl(CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+	close(info.table_fd);
+	piece_close(&p);
+}
+
 static void a_jit_table_is_read_while_it_grows(void **state)
 {
 	struct bobbin_jit_table *table;
@@ -389,6 +463,8 @@ LINK int main(int argc, char **argv)
 		cmocka_unit_test(a_section_is_used_while_it_is_registered),
 		cmocka_unit_test(a_section_that_is_filled_later_is_used_then),
 		cmocka_unit_test(a_malformed_section_is_dropped_for_good),
+		cmocka_unit_test(a_compiled_table_is_used_while_it_is_registered),
+		cmocka_unit_test(a_malformed_compiled_table_is_dropped_for_good),
 		cmocka_unit_test(a_jit_table_is_read_while_it_grows),
 		cmocka_unit_test(a_jit_table_that_is_not_there_does_no_harm),
 		cmocka_unit_test(a_registration_wins_over_a_library),

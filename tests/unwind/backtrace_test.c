@@ -137,6 +137,44 @@ static void a_trace_that_is_full_says_so(void **state)
 	assert_int_equal(frames[2].pc, 0);
 }
 
+/* In the leaf of a recursion, before and after a walk that has learned its rules. */
+LINK void leaf_outer(void)
+{
+	struct bobbin_frame frames[12], all[CHAIN_MAX];
+	struct bobbin_trace trace = {.frames = frames, .max = 12, .outer = 5};
+	struct bobbin_trace whole = {.frames = all, .max = CHAIN_MAX};
+
+	for (int i = 0; i < 3; i++) {
+		bobbin_backtrace(NULL, &trace);
+		bobbin_backtrace(NULL, &whole);
+		assert_int_equal(whole.reason, BOBBIN_REASON_OUTERMOST);
+		assert_int_equal(trace.reason, BOBBIN_REASON_OUTERMOST);
+		assert_int_equal(trace.count, 12);
+		assert_int_equal(trace.left_out, whole.count - 12);
+		for (unsigned int f = 1; f < 12; f++)
+			assert_int_equal(frames[f].pc, all[f < 7 ? f : f + whole.count - 12].pc);
+	}
+	STAY();
+}
+
+LINK unsigned int outer_of_recursion(unsigned int depth)
+{
+	unsigned int r = 0;
+
+	if (depth)
+		r = outer_of_recursion(depth - 1);
+	else
+		leaf_outer();
+	STAY();
+	return r + 1;
+}
+
+static void the_outer_frames_of_a_deep_stack_are_kept(void **state)
+{
+	for (unsigned int depth = 20; depth < 30; depth++)
+		outer_of_recursion(depth);
+}
+
 LINK int compare(const void *a, const void *b)
 {
 	leaf();
@@ -413,6 +451,7 @@ LINK int main(void)
 		cmocka_unit_test(glibc_says_the_same),
 		cmocka_unit_test(deep_recursion_is_followed),
 		cmocka_unit_test(a_trace_that_is_full_says_so),
+		cmocka_unit_test(the_outer_frames_of_a_deep_stack_are_kept),
 		cmocka_unit_test(a_callback_from_the_c_library_is_followed),
 		cmocka_unit_test(a_signal_handler_sees_what_it_interrupted),
 		cmocka_unit_test(a_handler_on_an_alternate_stack_is_left),

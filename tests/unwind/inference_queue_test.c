@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <sched.h>
 
+#include "base/clock.h"
 #include "unwind/inference_queue.h"
 
 #define REQUESTS 4
@@ -118,6 +119,20 @@ static void less_is_done_late(void **state)
 	assert_in_range(bytes[REQUESTS - 1], 1, INFERENCE_QUEUE_BYTES_LATE);
 }
 
+/* Rests until it has used no more than its share of the time; the end ends them. */
+static void a_small_share_makes_it_rest(void **state)
+{
+	inference_queue_share(*state, 1e-9);
+	ask_all(*state);
+	may_go = true;
+	while (!requests[0].done)
+		sched_yield();
+	assert_false(inference_queue_next(*state, clock_now() + NS_PER_SECOND / 20));
+	assert_int_equal(done_count, 1);
+	inference_queue_finish(*state, NULL);
+	assert_int_equal(done_count, REQUESTS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +142,7 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(an_interrupted_wait_ends, begin, end),
 		cmocka_unit_test_setup_teardown(less_is_done_late, begin, end),
+		cmocka_unit_test_setup_teardown(a_small_share_makes_it_rest, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

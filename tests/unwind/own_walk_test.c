@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "base/native_arch.h"
+#include "codemap/registry.h"
 #include "unwind/own_walk.h"
 
 #include <setjmp.h>
