@@ -38,6 +38,28 @@ it_asks_a_kernel_without_the_calls_once() {
 	[ "$(wc -l <asked)" -eq 1 ]
 }
 
+# A library that has a table as a file, and no section.
+it_finds_tables_by_build_id() {
+	needs strace
+	echo 'int one(void) { return 0; }' >one.c
+	gcc -O2 -shared -fPIC -Wl,--build-id -o libone.so one.c
+	echo 'int one(void); int main(void) { return one(); }' >main.c
+	gcc -O2 -o main main.c -L. -lone -Wl,-rpath,"$PWD"
+	quietly "$bobbin" sframe pack --compiled tables libone.so
+	id=$(readelf -n libone.so | sed -n 's/.*Build ID: //p')
+	table=tables/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-).table
+	[ "$(head -c 8 "$table")" = bobbinCT ]
+	quietly strace -o trace env LD_AUDIT="$audit" BOBBIN_TABLE_PATH="nowhere:$PWD/tables" ./main
+	grep "openat.*\"$PWD/$table\".* = [0-9]" trace >opened || fail "the table was not opened"
+	grep -q 'syscall_0x1d[89]\|^sframe_' trace || fail "the kernel was not asked"
+	# the user's own folder, without the variable
+	mkdir -p home/.cache/bobbin
+	mv tables home/.cache/bobbin/build-id
+	quietly strace -o trace env HOME="$PWD/home" LD_AUDIT="$audit" ./main
+	grep -q "openat.*home/.cache/bobbin/build-id/.*table\".* = [0-9]" trace
+	grep -q 'openat.*"/usr/lib/bobbin/tables/' trace || fail "the system's folder was not looked at"
+}
+
 it_needs_nothing_but_the_c_library() {
 	readelf -dW "$audit" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >needed
 	grep -q '^libc\.so' needed
