@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/loaded_library.h"
 
@@ -24,11 +26,11 @@ static struct {
 	typeof(MHD_destroy_response) *destroy;
 	typeof(MHD_start_daemon) *start;
 	typeof(MHD_stop_daemon) *stop;
-	typeof(MHD_get_daemon_info) *info;
 } library;
 
 struct metrics_page {
 	struct MHD_Daemon *server;
+	unsigned int port;
 	metrics_writer *write;
 	void *ctx;
 };
@@ -43,7 +45,6 @@ static int load_library(void)
 		{"MHD_destroy_response", &library.destroy},
 		{"MHD_start_daemon", &library.start},
 		{"MHD_stop_daemon", &library.stop},
-		{"MHD_get_daemon_info", &library.info},
 	};
 
 	return loaded_library_open(names, functions, sizeof(functions) / sizeof(*functions));
@@ -147,19 +148,54 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *connection, cons
 	return answer_metrics(ctx, connection);
 }
 
-/* The library says what it listens on by errno alone. */
-static int start(struct metrics_page *page, const union address *address)
+static int bind_to(int fd, const union address *address)
+{
+	const socklen_t size = address->any.sa_family == AF_INET6 ? sizeof(address->six)
+								  : sizeof(address->four);
+	const int yes = 1;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) ||
+	    (address->any.sa_family == AF_INET6 &&
+	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes))) ||
+	    bind(fd, &address->any, size) || listen(fd, SOMAXCONN))
+		return -errno;
+	return 0;
+}
+
+/*
+ * A socket of our own, because of errors: the library's function says that there is one, but not
+ * which.  @address becomes that which it has.  The socket or a negative errno.
+ */
+static int open_socket(union address *address)
+{
+	socklen_t size = sizeof(*address);
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), r;
+
+	if (fd < 0)
+		return -errno;
+	r = bind_to(fd, address);
+	if (!r && getsockname(fd, &address->any, &size))
+		r = -errno;
+	if (!r)
+		return fd;
+	close(fd);
+	return r;
+}
+
+/* The server closes its socket when it stops. */
+static int start(struct metrics_page *page, union address *address)
 {
 	const bool six = address->any.sa_family == AF_INET6;
+	int fd = open_socket(address);
 
-	errno = 0;
+	if (fd < 0)
+		return fd;
+	page->port = ntohs(six ? address->six.sin6_port : address->four.sin_port);
 	page->server = library.start(
 		MHD_USE_AUTO_INTERNAL_THREAD | (six ? MHD_USE_IPv6 : 0), 0, NULL, NULL, handle,
-		page, MHD_OPTION_SOCK_ADDR, &address->any, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+		page, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_SECONDS, MHD_OPTION_END);
-	if (page->server)
-		return 0;
-	return errno ? -errno : -EADDRINUSE;
+	return page->server ? 0 : -EAGAIN;
 }
 
 int metrics_page_open(const char *address, metrics_writer *write, void *ctx,
@@ -196,7 +232,5 @@ void metrics_page_close(struct metrics_page *page)
 
 unsigned int metrics_page_port(const struct metrics_page *page)
 {
-	const union MHD_DaemonInfo *info = library.info(page->server, MHD_DAEMON_INFO_BIND_PORT);
-
-	return info ? info->port : 0;
+	return page->port;
 }

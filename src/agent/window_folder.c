@@ -71,13 +71,13 @@ static DIR *open_below(int folder, const char *name)
 static uint64_t compiled_bytes(int folder, const char *name)
 {
 	DIR *dir = open_below(folder, name);
+	const int below = dir ? dirfd(dir) : -1;
 	struct dirent *entry;
 	struct stat st;
 	uint64_t bytes = 0;
 
-	while (dir && (entry = readdir(dir)))
-		if (!fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-		    S_ISREG(st.st_mode))
+	while (below >= 0 && (entry = readdir(dir)))
+		if (!fstatat(below, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))
 			bytes += (uint64_t)st.st_size;
 	if (dir)
 		closedir(dir);

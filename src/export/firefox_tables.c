@@ -119,14 +119,26 @@ static int new_function(struct firefox_tables *t, uint64_t hash, uint32_t functi
 				   t->function_room, own);
 }
 
+/* What the viewer would show alike is one: overloaded functions differ by their arguments, which are not shown. */
+static bool looks_like(const struct firefox_tables *t, const struct firefox_function *own,
+		       uint32_t function, uint32_t lib)
+{
+	const struct profile_function *a = &t->profile->functions[own->function];
+	const struct profile_function *b = &t->profile->functions[function];
+
+	return own->lib == lib && a->name == b->name && a->dso == b->dso &&
+	       a->src_file == b->src_file && a->kind == b->kind;
+}
+
 static int add_function(struct firefox_tables *t, uint32_t function, uint32_t lib, uint32_t *ret)
 {
-	const uint64_t hash = hash_words(function, lib, t->profile->names.seed);
+	const char *name = t->profile->functions[function].name;
+	const uint64_t hash = hash_words((uintptr_t)name, lib, t->profile->names.seed);
 	size_t at = 0;
 	int r;
 
 	while (hash_index_next(&t->function_index, hash, &at, ret))
-		if (t->functions[*ret].function == function && t->functions[*ret].lib == lib)
+		if (looks_like(t, &t->functions[*ret], function, lib))
 			return 0;
 	r = new_function(t, hash, function, lib);
 	*ret = (uint32_t)t->function_count - 1;

@@ -37,7 +37,7 @@
 /**
  * struct profile_event - what was sampled
  * @name: as recorded: "cpu-clock", "offcpu-time"
- * @unit: of weights: "nanoseconds" or "count"
+ * @unit: of weights: "nanoseconds", "bytes" or "count"
  * @period: of what was asked for, or 0 where that was a frequency
  * @samples, @weight: the sums of all samples
  */

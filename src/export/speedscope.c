@@ -301,13 +301,13 @@ static int write_title(struct speedscope *w, uint32_t thread, uint32_t event)
 static int write_profile(struct speedscope *w, uint32_t thread, uint32_t event)
 {
 	const struct profile *p = w->profile;
-	const bool is_time = !strcmp(p->events[event].unit, "nanoseconds");
+	const char *unit = p->events[event].unit;
 	int r;
 
 	json_object(&w->json, NULL);
 	json_string(&w->json, "type", "sampled");
 	r = write_title(w, thread, event);
-	json_string(&w->json, "unit", is_time ? "nanoseconds" : "none");
+	json_string(&w->json, "unit", strcmp(unit, "count") != 0 ? unit : "none");
 	json_unsigned(&w->json, "startValue", 0);
 	json_unsigned(&w->json, "endValue", w->weights[thread * p->event_count + event]);
 	if (!r)

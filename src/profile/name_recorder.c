@@ -11,6 +11,7 @@
 #include "base/base_name.h"
 #include "base/clock.h"
 #include "base/hash_index.h"
+#include "base/path_list.h"
 #include "base/vector.h"
 #include "profile/kernel_names.h"
 #include "symbol/code_label.h"
@@ -270,7 +271,7 @@ static int open_symbols(struct name_recorder *k, const struct mapped_file *file,
 	size_t size;
 
 	if (file->kind == FILE_VDSO) {
-		image = own_vdso(&size);
+		image = mapped_vdso(file, &size);
 		return image ? symbolizer_image(k->symbolizer, image, size, file->path, ret)
 			     : -ENOENT;
 	}
@@ -406,17 +407,13 @@ static void name_file(struct name_recorder *k, struct bobbin_unwinder *unwinder,
 static char *absolute_folders(const char *folders)
 {
 	char *here = realpath(".", NULL), *text = NULL;
-	size_t size;
+	size_t size, len;
 	FILE *out = here ? open_memstream(&text, &size) : NULL;
+	const char *at;
 
-	for (const char *at = folders; out && *at; at += *at == ':') {
-		int len = (int)strcspn(at, ":");
-
-		if (len)
-			fprintf(out, "%s%s%s%.*s", ftell(out) ? ":" : "", *at == '/' ? "" : here,
-				*at == '/' ? "" : "/", len, at);
-		at += len;
-	}
+	while (out && (at = path_list_next(&folders, &len)))
+		fprintf(out, "%s%s%s%.*s", ftell(out) ? ":" : "", *at == '/' ? "" : here,
+			*at == '/' ? "" : "/", (int)len, at);
 	free(here);
 	if (!out || !fclose(out))
 		return text;

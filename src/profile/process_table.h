@@ -32,6 +32,7 @@
 struct code_watch {
 	struct code_door page, images;
 	struct code_door text; /* copies of files, see snapshot.h */
+	struct code_door maps; /* mappings that the kernel has not told of, see recorder_area.c */
 	uint64_t told;         /* the newest registration that the recording has heard of */
 	uint64_t sweep;        /* the recorder's, in which it was asked last */
 };

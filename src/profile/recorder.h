@@ -25,6 +25,11 @@
 /* What tells who ends them. */
 #define WAKEUPS_TRACEPOINT "sched:sched_waking"
 
+/* Blocks of heaps: all, those that are not freed in the end, and those when somebody has asked. */
+#define RECORDER_HEAP_EVENT "allocated-bytes"
+#define RECORDER_LIVE_EVENT "live-bytes"
+#define RECORDER_DUMP_EVENT "dumped-bytes"
+
 /* A process, with all its threads and what they start; or one thread alone. */
 struct recorder_target {
 	pid_t pid;
@@ -42,11 +47,13 @@ enum recorder_walk {
 struct recorder_options {
 	const struct sample_sink *sink; /* takes what is sampled */
 	void *sink_ctx;
+	struct area_reader *area; /* the targets sample themselves, see area_reader.h; or NULL */
+	bool heap;                /* with @area: blocks that are allocated, not the CPU time */
 	const struct recorder_target *targets; /* as long as the recorder is open */
 	size_t target_count;                   /* all of them are whole processes, or none is */
 	bool all;                              /* everything that runs; there are no targets */
 	const struct sampler_event *events;    /* as long as the recorder is open */
-	size_t event_count;                    /* 0: what is usual */
+	size_t event_count;                    /* 0: what is usual; of an area, the CPU time */
 	const struct cpu_choice *cpus;         /* where samples are taken; or NULL */
 	const int *cgroups; /* of all, what is in these; see struct sampler_options */
 	size_t cgroup_count;
@@ -57,7 +64,8 @@ struct recorder_options {
 	uint32_t stack_bytes; /* most of a stack that is looked at */
 	size_t ring_bytes;    /* as struct sampler_options has it */
 	enum recorder_walk walk;
-	bool also_copy; /* and in user space, too: compare, and keep the latter */
+	bool also_copy;    /* and in user space, too: compare, and keep the latter */
+	double code_share; /* of a processor, that inferring rules may take; 0: all of it */
 	bool holds_samples; /* until rules are inferred that they need: they come late, before a round */
 	bool off_cpu;       /* also where threads wait, as samples of events of their own */
 	bool wakers;        /* with @off_cpu: and who ends the waits */
@@ -83,6 +91,16 @@ struct wait_stats {
 		wakers;
 };
 
+/**
+ * struct heap_stats - what samples of blocks stand for, in bytes
+ * @allocated, @live: all; those that were not freed in the end
+ * @dumps: how often somebody asked
+ * @forgotten: blocks for which there was no room: that they live is not known
+ */
+struct heap_stats {
+	uint64_t allocated, live, dumps, forgotten;
+};
+
 struct recorder_stats {
 	uint64_t samples;
 	uint64_t user;                         /* samples with a user part */
@@ -102,6 +120,7 @@ struct recorder_stats {
 	int walk_error;                        /* why stacks are not walked in the kernel, or 0 */
 	struct bpf_walk_stats kernel;
 	struct wait_stats waits;
+	struct heap_stats heap;
 };
 
 /* What failed, for a message. */
@@ -129,6 +148,9 @@ struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *t
  * more is sampled, and what there is waits for recorder_finish().
  */
 int recorder_sweep(struct recorder *recorder);
+
+/* Give what of heaps is not freed now, with all that was sampled up to now.  As recorder_sweep(). */
+int recorder_dump_blocks(struct recorder *recorder);
 
 /* As sampler_set_frequency(). */
 int recorder_set_frequency(struct recorder *recorder, uint32_t frequency);

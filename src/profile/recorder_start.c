@@ -188,6 +188,7 @@ static int open_of_targets(struct recorder *r, struct sampler_options *options,
 static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 {
 	struct sampler_options options = {
+		.area = r->options.area,
 		.events = r->events,
 		.event_count = r->options.event_count,
 		.frequency = r->options.frequency,
@@ -210,6 +211,8 @@ static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 		options.wait = recorder_wants_walk(r);
 		return open_with(r, &options, stage);
 	}
+	if (r->options.area)
+		return open_with(r, &options, stage);
 	options.no_inherit = r->options.targets[0].tid;
 	return open_of_targets(r, &options, stage);
 }
@@ -263,13 +266,16 @@ static int begin_sink(struct recorder *r)
 	struct sample_source source = {.unwinder = r->unwinder, .processes = r->processes};
 	int error;
 
-	r->described = calloc(count + RECORDER_WAIT_EVENTS, sizeof(*r->described));
+	r->described = calloc(count + RECORDER_WAIT_EVENTS + RECORDER_BLOCK_EVENTS,
+			      sizeof(*r->described));
 	if (!r->described)
 		return -ENOMEM;
 	describe_events(r);
 	r->id = r->described[0].ids[0];
 	if (r->options.off_cpu)
 		count += recorder_describe_waits(r, &r->described[0].attr, r->described + count);
+	if (r->options.heap)
+		count += recorder_describe_blocks(r, &r->described[0].attr, r->described + count);
 	source.events = r->described;
 	source.event_count = count;
 	error = note_ids(r, count);
@@ -443,6 +449,8 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	*stage = RECORDER_MEMORY;
 	error = unwinder_open(&r->options.unwind, r->options.infer, &r->unwinder);
 	if (!error) {
+		if (r->options.code_share > 0)
+			unwinder_share_code(r->unwinder, r->options.code_share);
 		/* before the program for the kernel is loaded, which takes memory for a while */
 		process_reader_start(unwinder_reader(r->unwinder));
 		process_reader_hurry(unwinder_reader(r->unwinder), r->options.hurry);
@@ -450,6 +458,8 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	}
 	if (!error)
 		error = choose_events(r);
+	if (!error && r->options.heap)
+		error = live_blocks_open(&r->blocks);
 	if (error)
 		return error;
 	*stage = RECORDER_KERNEL_WALK;
@@ -469,7 +479,14 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 int recorder_open(const struct recorder_options *options, enum recorder_stage *stage,
 		  struct recorder **ret)
 {
-	static const struct sampler_event usual;
+	static const struct sampler_event usual,
+		own = {.name = "task-clock",
+		       .type = PERF_TYPE_SOFTWARE,
+		       .config = PERF_COUNT_SW_TASK_CLOCK},
+		heap = {.name = RECORDER_HEAP_EVENT,
+			.type = PERF_TYPE_SOFTWARE,
+			.config = PERF_COUNT_SW_DUMMY,
+			.period = 1};
 	struct recorder *r = calloc(1, sizeof(*r));
 	int error;
 
@@ -480,7 +497,7 @@ int recorder_open(const struct recorder_options *options, enum recorder_stage *s
 	r->preloads = true;
 	r->cgroups.seed = hash_seed();
 	if (!options->event_count) {
-		r->options.events = &usual;
+		r->options.events = options->heap ? &heap : options->area ? &own : &usual;
 		r->options.event_count = 1;
 	}
 	error = open_all(r, stage);

@@ -9,11 +9,14 @@
  *	recorder_waits.c	times at which threads do not run
  *	recorder_code.c		code that the kernel does not tell of
  *	recorder_cgroups.c	which cgroups processes are in
+ *	recorder_area.c		processes that sample themselves
+ *	recorder_heap.c		blocks that these allocate
  */
 #ifndef BOBBIN_PROFILE_RECORDER_STATE_H
 #define BOBBIN_PROFILE_RECORDER_STATE_H
 
 #include "profile/cgroup_table.h"
+#include "profile/live_blocks.h"
 #include "profile/probe_event.h"
 #include "profile/process_table.h"
 #include "profile/recorder.h"
@@ -39,6 +42,8 @@ struct ended_process {
 #define ENDED_PROCESSES 256
 /* With those of wakers. */
 #define RECORDER_WAIT_EVENTS 3
+/* Beside that of allocated blocks. */
+#define RECORDER_BLOCK_EVENTS 2
 
 /* See recorder_waits.c. */
 struct recorder_waits {
@@ -81,13 +86,49 @@ struct recorder {
 	uint64_t follow_until; /* clock_now() */
 	bool behind;           /* not all processes were followed by then */
 	bool preloads;         /* files are read when they are mapped */
-	uint64_t id;           /* that marks our own records */
-	uint64_t time;         /* of the last record, on the recording's clock */
-	uint64_t stopped;      /* clock_now(), or 0 */
+	struct snapshot_files *area_files; /* or NULL; of processes that sample themselves */
+	struct perf_event *area_ends;      /* EXIT records of those that had ended last time */
+	size_t area_end_count, area_end_room;
+	uint64_t area_due;          /* when to look again */
+	struct live_blocks *blocks; /* or NULL: no blocks are sampled */
+	uint64_t block_ids[RECORDER_BLOCK_EVENTS];
+	uint64_t id;      /* that marks our own records */
+	uint64_t time;    /* of the last record, on the recording's clock */
+	uint64_t stopped; /* clock_now(), or 0 */
 	struct recorder_stats stats;
 	/* the user's part of a sample begins at the same place in all of them */
 	struct bobbin_frame frames[PERF_KERNEL_CHAIN_MAX + TRACE_CHAIN_MAX];
 };
+
+/*
+ * Of processes that sample themselves: take in what else there is to an event of an area, before it
+ * is, or instead: then @over.  0 or a negative errno.
+ */
+int recorder_on_area(struct recorder *recorder, const struct perf_event *event, bool *over);
+
+/* After a walk, as recorder_watch_code(): what has been mapped meanwhile. */
+int recorder_watch_maps(struct recorder *recorder, struct process *process,
+			const struct bobbin_trace *trace);
+
+/* All that was there is given: now and then, tell which processes and threads have ended. */
+int recorder_sweep_area(struct recorder *recorder);
+
+/* What the recording says of these events; borrowed from the recorder.  Their number. */
+size_t recorder_describe_blocks(struct recorder *recorder, const struct perf_event_attr *sampled,
+				struct sample_event *ret);
+
+/*
+ * Give the sample of a block, as recorder_put_user(), and keep it; forget one that is freed; give and
+ * forget those of a process that ends, or of all with 0.  0 or a negative errno.
+ */
+int recorder_put_block(struct recorder *recorder, const struct perf_event *event,
+		       struct process *process, struct bobbin_trace *trace);
+void recorder_free_block(struct recorder *recorder, const struct perf_event *event);
+int recorder_end_blocks(struct recorder *recorder, int pid);
+
+/* Give a sample that is not counted; @process: NULL if it has ended. */
+int recorder_give(struct recorder *recorder, const struct perf_event *event,
+		  const struct process *process, struct bobbin_trace *trace);
 
 /* Give a record to the sink.  0 or a negative errno. */
 int recorder_put(void *recorder, const struct perf_event *event);

@@ -23,6 +23,7 @@
  * mapped is not known yet.
  */
 #define BUSY_WAIT_MS 10
+#define HURRY_PERCENT 25 /* of an area */
 #define ASK_USER_NS 10000000ull
 
 /* What is too large for the sink is counted, and sampling goes on. */
@@ -122,6 +123,8 @@ int recorder_unwind(struct recorder *r, const struct perf_event *event, struct p
 		return news;
 	sample_trace(r->unwinder, native_arch(), process, &sample, trace);
 	news = trace->count ? recorder_watch_code(r, process, trace) : 0;
+	if (!news && r->options.area)
+		news = recorder_watch_maps(r, process, trace);
 	if (news < 0)
 		return news;
 	if (news) {
@@ -187,9 +190,8 @@ static size_t event_of(const struct recorder *r, uint64_t id)
 	return own ? own->attr : 0;
 }
 
-/* @process: NULL if it has ended */
-static int give_sample(struct recorder *r, const struct perf_event *event,
-		       const struct process *process, struct bobbin_trace *trace)
+int recorder_give(struct recorder *r, const struct perf_event *event, const struct process *process,
+		  struct bobbin_trace *trace)
 {
 	size_t number = event_of(r, event->id), kernel = insert_kernel(r, &event->sample);
 	const struct sample_event *described = &r->described[number];
@@ -223,7 +225,7 @@ int recorder_put_user(struct recorder *r, const struct perf_event *event, struct
 {
 	count_user(r, trace);
 	r->stats.samples++;
-	return give_sample(r, event, process, trace);
+	return recorder_give(r, event, process, trace);
 }
 
 static int put_chain(struct recorder *r, const struct perf_event *event, struct process *process,
@@ -352,6 +354,8 @@ static int on_sample(struct recorder *r, const struct perf_event *event)
 		return defer(r, event, thread->process);
 	if (!error)
 		error = recorder_unwind(r, event, thread->process, &trace);
+	if (!error && r->blocks)
+		return recorder_put_block(r, event, thread->process, &trace);
 	if (!error && recorder_lacks_rules(r, missed, &trace))
 		return recorder_hold(r, event);
 	return error ? error : recorder_put_user(r, event, thread->process, &trace);
@@ -377,9 +381,11 @@ static int on_entry(struct recorder *r, const struct perf_event *event)
 
 static int on_event(struct recorder *r, struct perf_event *event)
 {
-	bool sample = event->type == PERF_RECORD_SAMPLE;
-	int error;
+	bool sample = event->type == PERF_RECORD_SAMPLE, over = false;
+	int error = r->options.area ? recorder_on_area(r, event, &over) : 0;
 
+	if (error || over)
+		return error;
 	if (recorder_on_wait(r, event, &error))
 		return error;
 	if (sample && return_probes_have(&r->returns, event->id))
@@ -414,6 +420,8 @@ static int drain(struct recorder *r, bool final)
 		else
 			error = walked ? recorder_on_walk(r, &event, walked) : on_event(r, &event);
 	}
+	if (!error && r->options.area)
+		error = recorder_sweep_area(r);
 	if (r->walk) {
 		int missed = bpf_walk_read_until(r->walk, sampler_horizon(r->sampler));
 
@@ -435,9 +443,13 @@ struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *t
 		recorder->sampler, recorder->walk ? bpf_walk_wake_fd(recorder->walk) : -1, count);
 
 	/* the last one is the walk's */
-	busy |= ring_mute(fds, *count - 1) || clock_now() < recorder->early;
+	busy |= ring_mute(fds, *count - 1) || clock_now() < recorder->early ||
+		recorder->options.area;
 	*timeout = busy ? BUSY_WAIT_MS : WAIT_MS;
 	if (recorder->behind)
+		*timeout = 0;
+	/* who allocates waits for room */
+	if (recorder->options.heap && area_reader_fill(recorder->options.area) >= HURRY_PERCENT)
 		*timeout = 0;
 	return fds;
 }
@@ -492,6 +504,9 @@ static void close_recorder(struct recorder *r)
 	event_ids_fini(&r->event_ids);
 	cgroup_table_fini(&r->cgroups);
 	free(r->cgroup_mount);
+	free(r->area_files);
+	free(r->area_ends);
+	live_blocks_close(r->blocks);
 	free(r->described);
 	free(r);
 }
@@ -512,6 +527,8 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 		recorder->stats.cut = drain(recorder, true);
 	if (!recorder->stats.cut)
 		recorder->stats.cut = give_up(recorder, 0);
+	if (!recorder->stats.cut)
+		recorder->stats.cut = recorder_end_blocks(recorder, 0);
 	if (!recorder->stats.cut)
 		recorder->stats.cut = recorder_end_waits(recorder, recorder->stopped, &waiting);
 	error = recorder->options.sink->end(recorder->options.sink_ctx, recorder->stats.cut);

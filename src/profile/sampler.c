@@ -43,6 +43,7 @@ struct cpu_ring {
  *	little; size 0: there are none
  */
 struct sampler {
+	struct area_reader *area; /* instead of rings; or NULL */
 	struct sampler_source *sources;
 	size_t source_count;
 	uint64_t period; /* of all samples, or 0: they tell */
@@ -317,7 +318,8 @@ static int open_all(struct sampler *s, const struct sampler_options *options)
 static void close_source(struct sampler_source *source)
 {
 	for (size_t i = 0; i < source->count; i++)
-		close(source->fds[i]);
+		if (source->fds[i] >= 0)
+			close(source->fds[i]);
 	free(source->fds);
 	free(source->cpus);
 	free(source->ids);
@@ -412,17 +414,29 @@ static void copy_less(struct sampler *s, size_t ring_bytes)
 	}
 }
 
-int sampler_open(const struct sampler_options *options, struct sampler **ret)
+/* One event, which no descriptor stands for. */
+static int open_area(struct sampler *s, const struct sampler_options *options)
 {
-	struct sampler *s = calloc(1, sizeof(*s));
-	size_t ring_bytes = options->ring_bytes ? options->ring_bytes : SAMPLER_RING_BYTES;
-	int r;
+	struct sampler_source *source = s->sources;
+	int r = make_room(source, 1);
 
-	if (!s)
+	s->pollfds = calloc(1, sizeof(*s->pollfds));
+	if (r || !s->pollfds)
 		return -ENOMEM;
-	s->sources = calloc(options->event_count, sizeof(*s->sources));
-	s->source_count = s->sources ? options->event_count : 0;
-	r = s->sources ? choose_attrs(s, options) : -ENOMEM;
+	s->area = options->area;
+	source->event = options->events;
+	source->attr = sampler_attr_of(options, source->event);
+	source->fds[0] = -1;
+	source->ids[0] = AREA_EVENT_ID;
+	source->count = 1;
+	return name_source(source);
+}
+
+static int open_rings(struct sampler *s, const struct sampler_options *options)
+{
+	size_t ring_bytes = options->ring_bytes ? options->ring_bytes : SAMPLER_RING_BYTES;
+	int r = choose_attrs(s, options);
+
 	if (!r)
 		r = open_with_rings(s, options, ring_bytes);
 	/* unprivileged users may lock little memory */
@@ -432,6 +446,20 @@ int sampler_open(const struct sampler_options *options, struct sampler **ret)
 		copy_less(s, ring_bytes);
 		r = open_with_rings(s, options, ring_bytes);
 	}
+	return r;
+}
+
+int sampler_open(const struct sampler_options *options, struct sampler **ret)
+{
+	struct sampler *s = calloc(1, sizeof(*s));
+	int r = -ENOMEM;
+
+	if (!s)
+		return -ENOMEM;
+	s->sources = calloc(options->event_count, sizeof(*s->sources));
+	s->source_count = s->sources ? options->event_count : 0;
+	if (s->sources)
+		r = options->area ? open_area(s, options) : open_rings(s, options);
 	if (r)
 		sampler_close(s);
 	else
@@ -541,6 +569,10 @@ void sampler_enable(const struct sampler *sampler, bool enable)
 {
 	unsigned long request = enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
 
+	if (sampler->area) {
+		area_reader_enable(sampler->area, enable);
+		return;
+	}
 	for (size_t i = 0; i < sampler->source_count; i++)
 		for (size_t k = 0; k < sampler->sources[i].count; k++)
 			ioctl(sampler->sources[i].fds[k], request, 0);
@@ -581,7 +613,11 @@ void sampler_sweep(struct sampler *sampler, bool final)
 		ring_update(&sampler->rings[i].ring);
 		full |= ring_fill(&sampler->rings[i].ring) >= FULL_PERCENT;
 	}
+	if (sampler->area)
+		full = area_reader_fill(sampler->area) >= FULL_PERCENT;
 	sampler->horizon = final ? UINT64_MAX : full ? time : time - SETTLE_NS;
+	if (sampler->area)
+		area_reader_sweep(sampler->area, sampler->horizon);
 }
 
 uint64_t sampler_horizon(const struct sampler *sampler)
@@ -705,6 +741,8 @@ int sampler_next(struct sampler *sampler, uint64_t until, struct perf_event *ret
 	struct cpu_ring *oldest = NULL;
 	uint64_t id;
 
+	if (sampler->area)
+		return area_reader_next(sampler->area, ret);
 	if (sampler->given) {
 		ring_consume(&sampler->given->ring, sampler->given->next);
 		sampler->given->last_time = sampler->given->next_time;

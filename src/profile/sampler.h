@@ -4,6 +4,7 @@
  *
  *	one event for each thread and CPU ──► one ring for each CPU
  *		──► records in the order of time
+ *	timers of the processes themselves ──► an area, see area_reader.h ──► the same
  *
  * A sample carries the user registers, a copy of the top of the user stack and
  * the kernel's call chain; the other records say what is mapped and who lives.
@@ -16,6 +17,7 @@
 #include <poll.h>
 #include <sys/types.h>
 
+#include "profile/area_reader.h"
 #include "profile/perf_event.h"
 
 /* Of each CPU, where the user may lock as much: a quarter of a second of the largest samples. */
@@ -55,6 +57,7 @@ struct sampler_event {
 };
 
 struct sampler_options {
+	struct area_reader *area; /* samples come from there, not from the kernel; or NULL */
 	const struct sampler_event *events; /* as long as the sampler is open */
 	size_t event_count;                 /* 1 at least */
 	const pid_t *tids; /* threads to sample, and what they start; -1 alone: all of them */
@@ -75,7 +78,8 @@ struct sampler_options {
 };
 
 /*
- * Open the events, with the kernel's part where that is allowed.  A negative errno of
+ * Open the events, with the kernel's part where that is allowed; those of an area need nothing of
+ * the options but that, one event and the frequency.  A negative errno of
  * perf_event_open(2) or mmap(2); -EACCES and -EPERM: not allowed, see
  * kernel.perf_event_paranoid; -ENODEV: none of the CPUs runs.
  */

@@ -146,7 +146,7 @@ static const struct bobbin_arch *arch_of(const struct perf_reader *reader)
 	return bobbin_arch_amd64();
 }
 
-static int open_names(struct session *s, const struct symbolizer_options *options)
+static int open_names(struct session *s, const struct session_options *options)
 {
 	struct perf_span feature = perf_reader_feature(s->reader, RECORDED_NAMES_FEATURE);
 	struct recorded_names *kept = NULL;
@@ -154,7 +154,7 @@ static int open_names(struct session *s, const struct symbolizer_options *option
 
 	s->names_error = recorded_names_open(perf_feature_bytes(feature), feature.offset,
 					     &s->names_damage, &kept);
-	r = naming_open(options, s->unwinder, kept, &s->naming);
+	r = naming_open(&options->naming, options->symbolizer, s->unwinder, kept, &s->naming);
 	if (!r)
 		naming_kernel_is(s->naming,
 				 is_of_this_boot(&s->clock) ? KERNEL_HAS_RUN : KERNEL_IS_OTHER);
@@ -183,7 +183,7 @@ int session_open(const char *path, const struct session_options *options, struct
 		r = file_build_ids_init(perf_reader_feature(s->reader, PERF_FILE_BUILD_ID),
 					&s->build_ids);
 	if (!r)
-		r = open_names(s, &options->naming);
+		r = open_names(s, options);
 out:
 	if (r)
 		session_close(s);

@@ -19,11 +19,15 @@
 struct infer_ops;
 struct session;
 
-/* How it is read; @infer: of inferred rules, or NULL. */
+/*
+ * How it is read; @infer: of inferred rules, or NULL; @symbolizer: what knows files from other
+ * recordings, see naming_open(); NULL: one by @naming.
+ */
 struct session_options {
 	struct bobbin_unwinder_options unwind;
 	const struct infer_ops *infer;
 	struct symbolizer_options naming;
+	struct symbolizer *symbolizer;
 };
 
 /* Errors as perf_reader_open(). */

@@ -178,6 +178,14 @@ int snapshot_process(const struct remote_process *process, uint64_t id,
 	return r < 0 ? r : 0;
 }
 
+int snapshot_text(const struct remote_process *process, uint64_t id, char *text,
+		  struct snapshot_files *files, snapshot_sink sink, void *ctx)
+{
+	struct maps_context maps = {process, id, files, sink, ctx, false};
+
+	return proc_maps_parse(process->pid, text, map_line, &maps);
+}
+
 /*
  * How large the kernel's code is, by one of the first lines of /proc/iomem; 0: it does not say so, or
  * not to us.  Its end by kallsyms is a hundred thousand lines away.

@@ -57,6 +57,10 @@ struct snapshot_files {
 int snapshot_process(const struct remote_process *process, uint64_t id,
 		     struct snapshot_files *files, snapshot_sink sink, void *ctx, bool *page);
 
+/* The mappings of a process that has sent its own lines of /proc/PID/maps, @text, which are changed. */
+int snapshot_text(const struct remote_process *process, uint64_t id, char *text,
+		  struct snapshot_files *files, snapshot_sink sink, void *ctx);
+
 /* The kernel's text, by kallsyms; nothing if its addresses are hidden. */
 int snapshot_kernel(uint64_t id, snapshot_sink sink, void *ctx);
 
