@@ -89,11 +89,15 @@ static const struct perf_numbering aarch64 = {
 		16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
 };
 
-/* R0..R15 FP0..FP15 MASK PC */
+/*
+ * R0..R15 FP0..FP15 MASK PC.  Leaf functions save registers in others, of floating point:
+ * DWARF 16 to 31 are f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15.
+ */
 static const struct perf_numbering s390x = {
 	.pc = 33,
-	.count = 16,
-	.gpr = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+	.count = 32,
+	.gpr = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+		16, 18, 20, 22, 17, 19, 21, 23, 24, 26, 28, 30, 25, 27, 29, 31},
 };
 
 static const struct perf_numbering *numbering_of(const struct bobbin_arch *arch)
@@ -111,6 +115,17 @@ uint64_t sample_regs_mask(const struct bobbin_arch *arch)
 	for (unsigned int i = 0; i < n->count; i++)
 		mask |= 1ull << n->gpr[i];
 	return mask;
+}
+
+void sample_regs_order(const struct bobbin_arch *arch, uint64_t pc,
+		       const uint64_t gpr[BOBBIN_REG_COUNT], uint64_t ret[BOBBIN_REG_COUNT + 1])
+{
+	const struct perf_numbering *n = numbering_of(arch);
+	const uint64_t mask = sample_regs_mask(arch);
+
+	ret[__builtin_popcountll(mask & ((1ull << n->pc) - 1))] = pc;
+	for (unsigned int i = 0; i < n->count; i++)
+		ret[__builtin_popcountll(mask & ((1ull << n->gpr[i]) - 1))] = gpr[i];
 }
 
 bool sample_regs(const struct bobbin_arch *arch, const struct perf_sample *sample,

@@ -60,6 +60,10 @@ void stack_sample_mark(struct bobbin_trace *trace);
 /* The mask to ask the kernel for: all that a rule may name. */
 uint64_t sample_regs_mask(const struct bobbin_arch *arch);
 
+/* Registers by their DWARF numbers, and @pc, as a sample with that mask has them. */
+void sample_regs_order(const struct bobbin_arch *arch, uint64_t pc,
+		       const uint64_t gpr[BOBBIN_REG_COUNT], uint64_t ret[BOBBIN_REG_COUNT + 1]);
+
 /*
  * The leaf's registers; they borrow @gpr.  false: the sample has none that
  * could be unwound (a kernel thread, a 32-bit program).
