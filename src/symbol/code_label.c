@@ -104,7 +104,7 @@ int module_symbols(struct symbolizer *symbolizer, const struct module *module,
 
 	if (module->elf_fd < 0)
 		return -ENOENT;
-	snprintf(open_path, sizeof(open_path), "/proc/self/fd/%d", module->elf_fd);
+	snprintf(open_path, sizeof(open_path), OWN_FILES "%d", module->elf_fd);
 	return symbolizer_file(symbolizer, &f, ret);
 }
 

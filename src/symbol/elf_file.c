@@ -3,6 +3,7 @@
 
 #include "base/build_id_path.h"
 #include "base/elf_walk.h"
+#include "base/path_list.h"
 #include "base/shortage.h"
 
 #include <elfutils/libdwelf.h>
@@ -228,17 +229,15 @@ static int try_debug_path(const struct search_paths *paths, const struct proof *
 			  const char *middle, int middle_len, const char *name,
 			  struct elf_file *ret)
 {
+	const char *folders = paths->debug_path, *at;
 	int err = -ENOENT;
+	size_t len;
 
-	for (const char *at = paths->debug_path; at && *at; at += *at == ':') {
-		int len = (int)strcspn(at, ":");
-
-		if (len && !is_missing(try_path(paths, proof, ret, "%.*s/%.*s/%s", len, at,
-						middle_len, middle, name),
-				       &err))
+	while ((at = path_list_next(&folders, &len)))
+		if (!is_missing(try_path(paths, proof, ret, "%.*s/%.*s/%s", (int)len, at,
+					 middle_len, middle, name),
+				&err))
 			return err;
-		at += len;
-	}
 	return err;
 }
 

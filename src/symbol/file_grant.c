@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path_list.h"
+
 /* Whatever is open there is not beside the file. */
 #define PROCESSES "/proc/"
 
@@ -74,17 +76,16 @@ static const char *name_below(const char *path, const char *folder, size_t len)
 static bool is_in_debug_path(const char *debug_path, const char *path)
 {
 	char folder[PATH_MAX], named[PATH_MAX];
+	const char *at;
+	size_t len;
 
-	for (const char *at = debug_path; at && *at; at += *at == ':') {
-		size_t len = strcspn(at, ":");
-
-		if (len && len < sizeof(named)) {
-			memcpy(named, at, len);
-			named[len] = '\0';
-			if (normalise(named, folder) && name_below(path, folder, strlen(folder)))
-				return true;
-		}
-		at += len;
+	while ((at = path_list_next(&debug_path, &len))) {
+		if (len >= sizeof(named))
+			continue;
+		memcpy(named, at, len);
+		named[len] = '\0';
+		if (normalise(named, folder) && name_below(path, folder, strlen(folder)))
+			return true;
 	}
 	return false;
 }

@@ -2,6 +2,7 @@
 #include "symbol/functions.h"
 
 #include "base/elf_walk.h"
+#include "base/symbol_name.h"
 #include "base/vector.h"
 #include "symbol/elf_file.h"
 
@@ -10,8 +11,6 @@
 #include <string.h>
 
 #define STUB_SUFFIX "@plt"
-/* glibc's own calls of what it exports */
-#define INTERNAL_PREFIX "__GI_"
 /* Real files have a handful of aliases; a hostile one is not read for millions. */
 #define MAX_ALIASES 64
 #define MAX_UNPACKED ((size_t)64 << 20)
@@ -207,31 +206,6 @@ static int candidate_compare(const void *left, const void *right)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* "name@VERSION" is for programs of the past; "name@@VERSION" is the name of today. */
-static bool is_superseded(const char *name)
-{
-	const char *at = strchr(name, '@');
-
-	return at && at[1] != '@';
-}
-
-static bool is_internal(const char *name)
-{
-	return !strncmp(name, INTERNAL_PREFIX, strlen(INTERNAL_PREFIX));
-}
-
-/* Whether @b is the better name. */
-static bool reads_better(const char *a, const char *b)
-{
-	size_t m = strspn(a, "_"), n = strspn(b, "_");
-
-	if (is_superseded(a) != is_superseded(b))
-		return is_superseded(a);
-	if (is_internal(a) != is_internal(b))
-		return is_internal(a);
-	return m != n ? n < m : strcmp(b, a) < 0;
-}
-
 /* The best of the candidates with one range, which begin at @i; @next follows them. */
 static const struct candidate *choose(const struct reading *r, size_t i, size_t *next)
 {
@@ -244,7 +218,7 @@ static const struct candidate *choose(const struct reading *r, size_t i, size_t 
 		if (c->start != first->start || c->size != first->size)
 			break;
 		if (c->rank == first->rank && n < MAX_ALIASES &&
-		    reads_better(text_at(r, best->name), text_at(r, c->name)))
+		    symbol_reads_better(text_at(r, best->name), text_at(r, c->name)))
 			best = c;
 	}
 	*next = i + n;
