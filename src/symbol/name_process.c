@@ -35,9 +35,6 @@
 #define FIRST_PAUSE_NS 50000
 #define LAST_PAUSE_NS 2000000
 
-/* What is open here is so in no other process. */
-#define OWN_FILES "/proc/self/fd/"
-
 int name_process_open(const struct symbolizer_options *options, struct name_process **ret)
 {
 	struct name_process *p = calloc(1, sizeof(*p));
@@ -191,7 +188,7 @@ static int open_granted(const struct name_process *p, const struct name_subject 
 
 	if (!asked || !file_grant_covers(&subject->grant, asked, path))
 		return -EACCES;
-	if (!strncmp(path, OWN_FILES, strlen(OWN_FILES)))
+	if (is_own_file(path))
 		process.reader = NULL;
 	return process_file_open(&process, path, 0, NULL);
 }

@@ -13,6 +13,7 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/net.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
 #include <signal.h>
@@ -139,6 +140,14 @@ static const struct sock_filter calls[] = {
 static void filter_calls(void)
 {
 	const struct sock_filter rest[] = {
+#ifdef __NR_socketcall
+		/* what the C library of s390x sends by: the first argument says how */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socketcall, 0, 6),
+		LOW_WORD(args[0]),
+		ALLOW(SYS_RECVMSG),
+		ALLOW(SYS_SENDMSG),
+		RETURN(REFUSE),
+#endif
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_tgkill, 0, 3),
 		LOW_WORD(args[0]),
 		ALLOW((uint32_t)getpid()),

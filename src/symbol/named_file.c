@@ -416,6 +416,11 @@ int named_file_read_image(struct named_file *f, struct named_file_context *c)
 	return err;
 }
 
+bool named_file_is_held(const struct named_file *f)
+{
+	return f->paths.open_path && is_own_file(f->paths.open_path);
+}
+
 size_t named_file_memory(const struct named_file *f)
 {
 	return sizeof(*f) + f->image_size + f->answers.memory;

@@ -59,6 +59,9 @@ int named_file_resolve(struct named_file *f, struct named_file_context *c, uint6
 void named_file_expect(struct named_file *f, struct named_file_context *c,
 		       const struct offset_range *ranges, size_t count);
 
+/* Whether it is opened by a descriptor of ours, whose number will be another file's. */
+bool named_file_is_held(const struct named_file *f);
+
 /* The bytes that are held. */
 size_t named_file_memory(const struct named_file *f);
 
