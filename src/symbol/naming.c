@@ -19,6 +19,7 @@
 #include "base/vector.h"
 #include "symbol/code_label.h"
 #include "symbol/interval.h"
+#include "symbol/jit_naming.h"
 #include "symbol/recorded_names.h"
 #include "symbol/symbolizer.h"
 #include "target/gdb_jit.h"
@@ -33,250 +34,6 @@
 #define EXPECTED_MAX 16384
 /* In place of a file's number among the symbolizer's. */
 #define NO_FILE UINT_MAX
-/* Jitdump files of a process that are looked into. */
-#define JIT_NAMING_DUMPS 8
-/* What all images of a process may take, of those that are told to debuggers. */
-#define MAX_FUNCTIONS (1u << 20)
-#define MAX_NAMES ((size_t)64 << 20)
-#define MAX_NAME 1024
-#define MAX_BYTES ((uint64_t)256 << 20)
-
-/* Functions of a live process by GDB's JIT interface. */
-struct gdb_names {
-	struct symlist list;
-	int pid; /* whose */
-	time_t read_at;
-};
-
-/*
- * Names of code without a file, through the doors by which a JIT compiler may have told them: a
- * jitdump file that its process has mapped, else a perf map that the recording kept, or that is
- * there now, else, while the process lives, GDB's JIT interface.  Zero to begin.
- */
-struct jit_naming {
-	/* of the space that was looked at last: the starts of mapped jitdump files */
-	const struct bobbin_space *space;
-	pid_t pid;
-	uint64_t generation;
-	uint64_t dumps[JIT_NAMING_DUMPS];
-	size_t count;
-	uint64_t kept; /* the start of the mapping of a perf map that a recording kept; 0: none */
-	struct lineage lineage; /* of a process that lives */
-	struct gdb_names gdb;
-};
-
-/* Whether what is mapped is what a process on this machine has mapped now. */
-static bool is_alive(const struct bobbin_space *space, pid_t pid)
-{
-	return space->maps.count && space->maps.list[0].pid == pid;
-}
-
-static void find_files(struct jit_naming *n, const struct bobbin_space *space, pid_t pid)
-{
-	if (n->space == space && n->pid == pid && n->generation == space->generation)
-		return;
-	n->space = space;
-	n->pid = pid;
-	n->generation = space->generation;
-	n->count = 0;
-	n->kept = 0;
-	n->lineage = (struct lineage){0};
-	if (is_alive(space, pid))
-		n->lineage = lineage_read(&(struct remote_process){space->maps.reader, pid});
-	for (size_t i = 0; i < space->maps.count; i++) {
-		const struct mapping *m = &space->maps.list[i];
-
-		if (n->count < JIT_NAMING_DUMPS && is_jitdump_path(m->path))
-			n->dumps[n->count++] = m->start;
-		if (m->start == KEPT_MAP_ADDRESS && is_kept_map_path(m->path))
-			n->kept = m->start;
-	}
-}
-
-static int find_in_dump(struct symbolizer *symbolizer, const struct bobbin_space *space, pid_t pid,
-			uint64_t dump, uint64_t pc, uint64_t time, struct symbol *ret)
-{
-	struct bobbin_place_info place;
-	struct jitdump_file file = {.pid = pid};
-	char live[MAP_FILE_SIZE];
-
-	if (bobbin_space_find(space, dump, &place))
-		return 0;
-	map_file_path(place.mapping.pid, place.mapping.start, place.mapping.end, live);
-	file.path = place.mapping.path;
-	file.open_path = place.mapping.pid ? live : NULL;
-	file.major = place.mapping.major;
-	file.minor = place.mapping.minor;
-	file.ino = place.mapping.ino;
-	return symbolizer_jit_dump(symbolizer, &file, pc, time, ret);
-}
-
-static int add_function(void *ctx, const struct gdb_jit_function *function)
-{
-	struct symlist *list = ctx;
-
-	if (list->map.count >= MAX_FUNCTIONS || list->names_size > MAX_NAMES)
-		return -E2BIG;
-	return symlist_add(list, function->start, function->size, 0, function->name,
-			   strnlen(function->name, MAX_NAME));
-}
-
-/* Images that cannot be read cost their names. */
-static int add_images(struct symlist *list, const struct remote_process *process,
-		      uint64_t descriptor)
-{
-	struct gdb_jit_entry *entries;
-	uint64_t bytes = 0;
-	int count = gdb_jit_list(process, descriptor, &entries), r = 0;
-
-	if (count < 0)
-		return count;
-	for (int i = 0; i < count && bytes <= MAX_BYTES; i++) {
-		r = gdb_jit_functions(process, &entries[i], add_function, list);
-		if (r == -ENOMEM || r == -E2BIG)
-			break;
-		bytes += entries[i].size;
-	}
-	free(entries);
-	return r;
-}
-
-static int read_names(struct gdb_names *names, const struct bobbin_space *space, int pid)
-{
-	const struct remote_process process = {space->maps.reader, pid};
-	uint64_t descriptors[GDB_JIT_DESCRIPTORS];
-	size_t count = gdb_jit_find(&space->maps, descriptors);
-	int r = 0;
-
-	symlist_fini(&names->list);
-	for (size_t i = 0; i < count && r != -ENOMEM; i++)
-		r = add_images(&names->list, &process, descriptors[i]);
-	interval_map_sort(&names->list.map);
-	return r == -ENOMEM ? r : 0;
-}
-
-static const struct interval *find_interval(const struct gdb_names *names, int pid, uint64_t pc)
-{
-	return names->pid == pid ? interval_map_find(&names->list.map, pc) : NULL;
-}
-
-/*
- * The function at @pc, as process @pid tells debuggers of it now; read anew at most once a
- * second, when an address is not known.  1; 0: not told; -ENOMEM.
- */
-static int find_told(struct gdb_names *names, const struct bobbin_space *space, int pid,
-		     uint64_t pc, struct jitdump_code *ret)
-{
-	const struct interval *item = find_interval(names, pid, pc);
-	int r;
-
-	if (!item && (names->pid != pid || names->read_at != clock_seconds())) {
-		names->pid = pid;
-		names->read_at = clock_seconds();
-		r = read_names(names, space, pid);
-		if (r)
-			return r;
-		item = find_interval(names, pid, pc);
-	}
-	if (!item)
-		return 0;
-	*ret = (struct jitdump_code){
-		.start = item->start,
-		.size = item->size,
-		.name = symlist_name(&names->list, item),
-	};
-	return 1;
-}
-
-/* The code of a Java virtual machine, as that tells now. */
-static int find_method(struct symbolizer *symbolizer, const struct bobbin_space *space, uint64_t pc,
-		       struct symbol *ret)
-{
-	struct hotspot_code *machine = remote_code_machine(space->remote, pc);
-	struct hotspot_name name;
-
-	if (!machine || hotspot_code_name(machine, pc, false, &name) <= 0)
-		return 0;
-	return symbolizer_jit_name(
-		symbolizer,
-		&(struct jitdump_code){.start = name.start, .size = name.size, .name = name.text},
-		pc, ret);
-}
-
-/* The map that a recording has of the process, or of the one that it was forked from. */
-static int find_kept(const struct jit_naming *n, struct symbolizer *symbolizer,
-		     const struct bobbin_space *space, uint64_t pc, struct symbol *ret)
-{
-	struct bobbin_place_info place;
-	bool is_there;
-
-	if (!n->kept || bobbin_space_find(space, n->kept, &place))
-		return 0;
-	return symbolizer_perf_map(symbolizer, 0, place.mapping.path, pc, ret, &is_there);
-}
-
-/* The maps of those whose memory the process began with. */
-static int find_inherited(const struct jit_naming *n, struct symbolizer *symbolizer,
-			  const struct bobbin_space *space, const struct naming_moment *moment,
-			  uint64_t pc, struct symbol *ret)
-{
-	const struct remote_process process = {space->maps.reader, moment->pid};
-	bool alive = is_alive(space, moment->pid), is_there;
-	const struct lineage *lineage = alive || !moment->lineage ? &n->lineage : moment->lineage;
-	int r = 0;
-
-	for (unsigned int i = 0; i < lineage->count && !r; i++) {
-		r = symbolizer_perf_map(symbolizer, lineage->pids[i], NULL, pc, ret, &is_there);
-		if (r > 0 && alive &&
-		    !lineage_shares(&process, lineage->pids[i], ret->start, ret->size))
-			return 0;
-		if (is_there)
-			return r;
-	}
-	return r;
-}
-
-static int find_in_maps(const struct jit_naming *n, struct symbolizer *symbolizer,
-			const struct bobbin_space *space, const struct naming_moment *moment,
-			uint64_t pc, struct symbol *ret)
-{
-	bool has_own;
-	int r = find_kept(n, symbolizer, space, pc, ret);
-
-	if (!r)
-		r = symbolizer_perf_map(symbolizer, moment->pid, NULL, pc, ret, &has_own);
-	else
-		return r;
-	return r || has_own ? r : find_inherited(n, symbolizer, space, moment, pc, ret);
-}
-
-/*
- * The function at @pc.  A forked child without a perf map of its own has those of its lineage,
- * and if both live, where it has the same code.  1; 0: it is not known; -ENOMEM.
- */
-static int jit_naming_find(struct jit_naming *naming, struct symbolizer *symbolizer,
-			   const struct bobbin_space *space, const struct naming_moment *moment,
-			   uint64_t pc, struct symbol *ret)
-{
-	pid_t pid = moment->pid;
-	struct jitdump_code code;
-	int r;
-
-	find_files(naming, space, pid);
-	for (size_t i = 0; i < naming->count; i++) {
-		r = find_in_dump(symbolizer, space, pid, naming->dumps[i], pc, moment->time, ret);
-		if (r)
-			return r;
-	}
-	r = find_in_maps(naming, symbolizer, space, moment, pc, ret);
-	if (r || !is_alive(space, pid))
-		return r;
-	r = find_method(symbolizer, space, pc, ret);
-	if (r)
-		return r;
-	r = find_told(&naming->gdb, space, pid, pc, &code);
-	return r <= 0 ? r : symbolizer_jit_name(symbolizer, &code, pc, ret);
-}
 
 struct cached_name {
 	uint64_t key; /* of the file and offset; 0: empty */
@@ -302,6 +59,7 @@ struct known_file {
 
 struct naming {
 	struct symbolizer *symbolizer;
+	bool shares; /* @symbolizer is not its own */
 	struct bobbin_unwinder *unwinder;
 	struct jit_naming jit;
 	struct code_labels labels;
@@ -328,10 +86,21 @@ static void note_loss(struct naming *n, int error)
 	n->loss.error = error;
 }
 
-int naming_open(const struct symbolizer_options *options, struct bobbin_unwinder *unwinder,
-		struct recorded_names *kept, struct naming **ret)
+int naming_symbolizer_open(const struct symbolizer_options *options, struct process_reader *reader,
+			   const char *debug_path, struct symbolizer **ret)
 {
-	struct symbolizer_options symbolizer = *options;
+	struct symbolizer_options own = *options;
+
+	own.debuginfod = getenv("DEBUGINFOD_URLS");
+	own.reader = reader;
+	if (!own.debug_path)
+		own.debug_path = debug_path;
+	return symbolizer_open(&own, ret);
+}
+
+int naming_open(const struct symbolizer_options *options, struct symbolizer *shared,
+		struct bobbin_unwinder *unwinder, struct recorded_names *kept, struct naming **ret)
+{
 	struct naming *n = calloc(1, sizeof(*n));
 	int r;
 
@@ -340,15 +109,15 @@ int naming_open(const struct symbolizer_options *options, struct bobbin_unwinder
 		return -ENOMEM;
 	}
 	n->kept = kept;
-	symbolizer.debuginfod = getenv("DEBUGINFOD_URLS");
-	symbolizer.reader = unwinder_reader(unwinder);
-	if (!symbolizer.debug_path)
-		symbolizer.debug_path = recorded_names_debug_path(kept);
 	n->unwinder = unwinder;
+	n->symbolizer = shared;
+	n->shares = shared;
 	n->trusts_paths = options->symfs;
 	code_labels_init(&n->labels, unwinder);
 	loaded_programs_init(&n->programs);
-	r = symbolizer_open(&symbolizer, &n->symbolizer);
+	r = shared ? 0
+		   : naming_symbolizer_open(options, unwinder_reader(unwinder),
+					    recorded_names_debug_path(kept), &n->symbolizer);
 	if (r)
 		naming_close(n);
 	else
@@ -362,11 +131,12 @@ void naming_close(struct naming *naming)
 		return;
 	for (size_t i = 0; i < 1u << CACHE_BITS; i++)
 		free(naming->cache[i].symbols);
-	symbolizer_close(naming->symbolizer);
+	if (!naming->shares)
+		symbolizer_close(naming->symbolizer);
 	code_labels_fini(&naming->labels);
 	loaded_programs_fini(&naming->programs);
 	recorded_names_close(naming->kept);
-	symlist_fini(&naming->jit.gdb.list);
+	jit_naming_fini(&naming->jit);
 	for (size_t i = 0; i < naming->file_count; i++)
 		if (naming->files[i].looked && naming->files[i].fd >= 0)
 			close(naming->files[i].fd);
@@ -487,7 +257,7 @@ static int file_id(struct naming *n, const struct file_place *at, unsigned int *
 		map_file_path(m->pid, m->start, m->end, path);
 		file.open_path = m->pid ? path : NULL;
 	} else if (known->fd >= 0) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", known->fd);
+		snprintf(path, sizeof(path), OWN_FILES "%d", known->fd);
 	} else {
 		return -ESTALE;
 	}

@@ -9,16 +9,9 @@
 #include <string.h>
 
 #include "base/frame_kind.h"
+#include "symbol/jit_naming.h"
 #include "symbol/loaded_programs.h"
 #include "symbol/symbolizer.h"
-#include "target/lineage.h"
-
-/* Whose code, and when: memory of JIT compilers is used again. */
-struct naming_moment {
-	int pid;
-	uint64_t time;                 /* of CLOCK_MONOTONIC; UINT64_MAX: now */
-	const struct lineage *lineage; /* whose memory the process began with; NULL: ask it */
-};
 
 /* A function, or an inlined one, at an address. */
 struct named_frame {
@@ -54,13 +47,21 @@ static inline bool naming_is_bpf(const char *listed)
 }
 
 /*
- * Who reads files of processes, and whether servers are asked, is chosen here and not by @options.
+ * What looks up names: @reader and, if @options have none, @debug_path are chosen by whoever opens it;
+ * servers are asked if the environment names some.  As symbolizer_open().
+ */
+int naming_symbolizer_open(const struct symbolizer_options *options, struct process_reader *reader,
+			   const char *debug_path, struct symbolizer **ret);
+
+/*
+ * @shared: of naming_symbolizer_open(); it outlives the naming, and is no other's meanwhile.  NULL: it
+ * opens one, for the reader of @unwinder.
  * @unwinder knows where functions begin that have no symbol; it must outlive
  * the naming.  @kept: the names that a recording keeps, or NULL; they are taken over in any case.
  * Their folders of debug files are used where the options have none.  0 or -ENOMEM.
  */
-int naming_open(const struct symbolizer_options *options, struct bobbin_unwinder *unwinder,
-		struct recorded_names *kept, struct naming **ret);
+int naming_open(const struct symbolizer_options *options, struct symbolizer *shared,
+		struct bobbin_unwinder *unwinder, struct recorded_names *kept, struct naming **ret);
 void naming_close(struct naming *naming);
 
 /*

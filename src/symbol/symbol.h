@@ -9,11 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "target/mapped_file.h"
 
 struct process_reader;
+
+/* What is open here is so in no other process. */
+#define OWN_FILES "/proc/self/fd/"
+
+static inline bool is_own_file(const char *path)
+{
+	return !strncmp(path, OWN_FILES, strlen(OWN_FILES));
+}
 
 /* A mapped file.  Everything is copied. */
 struct symbol_file {
