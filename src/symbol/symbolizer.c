@@ -17,6 +17,9 @@
 #define DEFAULT_KALLSYMS "/proc/kallsyms"
 #define JIT_FILES_MAX 64
 
+/* In place of a number: of a file that is known no more. */
+#define FORGOTTEN UINT_MAX
+
 /* By what a file is known; most are known by several. */
 struct key {
 	size_t size;
@@ -193,6 +196,20 @@ void symbolizer_start(struct symbolizer *s)
 	name_process_start(s->context.process);
 }
 
+void symbolizer_refresh(struct symbolizer *s)
+{
+	struct process_reader *reader = s->jit.reader;
+
+	for (size_t i = 0; i < s->known_count; i++)
+		if (s->known[i].file != FORGOTTEN && named_file_is_held(s->files[s->known[i].file]))
+			s->known[i].file = FORGOTTEN;
+
+	jit_files_fini(&s->jit);
+	s->jit.reader = reader;
+	symlist_fini(&s->kernel);
+	s->kernel_read = false;
+}
+
 static bool add_part(struct key *key, const void *bytes, size_t size)
 {
 	if (size > sizeof(key->bytes) - key->size)
@@ -221,7 +238,8 @@ static bool find_known(const struct symbolizer *s, const struct key *key, unsign
 	while (hash_index_next(&s->index, hash, &at, &i)) {
 		const struct known *k = &s->known[i];
 
-		if (k->size == key->size && !memcmp(k->key, key->bytes, k->size)) {
+		if (k->file != FORGOTTEN && k->size == key->size &&
+		    !memcmp(k->key, key->bytes, k->size)) {
 			*ret = k->file;
 			return true;
 		}

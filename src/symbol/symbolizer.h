@@ -64,6 +64,13 @@ void symbolizer_close(struct symbolizer *s);
 void symbolizer_start(struct symbolizer *s);
 
 /*
+ * Before it names what another recording has: what is of processes, whose numbers are given again, and
+ * of the kernel is read again, and files that were given by descriptors of ours are forgotten.  All
+ * others stay known.
+ */
+void symbolizer_refresh(struct symbolizer *s);
+
+/*
  * Make a file known and return its number, the same for the same build ID, or
  * without one for the same device and inode, or else for the same two paths.
  * A file that could not be opened before, or is in more roots by now, is read again by the new
