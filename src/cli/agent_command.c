@@ -36,6 +36,8 @@
  * recorder.  With more than that it begins anew.
  */
 #define FILES_MAX 4096
+/* The part of --max-cpu that inferring rules from code may take. */
+#define CODE_PART 0.5
 /* For what waits to be sent when it ends. */
 #define DRAIN_MS 5000
 /* Of all CPUs: what is told of processes while the names of a recording are looked up. */
@@ -61,6 +63,7 @@ struct agent {
 	size_t files_max;
 	struct recorder_stats before; /* of the recorders that have ended */
 	bool failing;                 /* the last recording could not be written */
+	bool exceeding;               /* the limit, at the lowest rate */
 	pthread_mutex_t lock;         /* of @counts */
 	struct agent_counts counts;
 };
@@ -244,6 +247,19 @@ static void count_all(struct agent *agent, const struct own_usage *usage)
 	pthread_mutex_unlock(&agent->lock);
 }
 
+/* Each time that it begins. */
+static void tell_excess(struct agent *agent)
+{
+	const struct cpu_budget *b = &agent->budget;
+	const bool exceeds = b->limit > 0 && b->frequency == 1 && b->used > b->limit;
+
+	if (exceeds && !agent->exceeding)
+		complain_use("%.2f %% of a processor were used at the lowest rate, of %g %%: the "
+			     "rest is what processes and files that are new take",
+			     b->used, b->limit);
+	agent->exceeding = exceeds;
+}
+
 /* 0, or a negative errno after a complaint: nothing is sampled any more. */
 static int keep_bounds(struct agent *agent)
 {
@@ -255,9 +271,12 @@ static int keep_bounds(struct agent *agent)
 		return 0;
 	agent->counted = now;
 	own_usage_read(&usage);
-	if (now - agent->budget.at_ns >= BUDGET_NS &&
-	    cpu_budget_take(&agent->budget, usage.cpu_ns, now) != before)
-		set_frequency(agent, before);
+	if (now - agent->budget.at_ns >= BUDGET_NS) {
+		if (cpu_budget_take(&agent->budget, usage.cpu_ns, now) != before)
+			set_frequency(agent, before);
+		else
+			tell_excess(agent);
+	}
 	count_all(agent, &usage);
 	return usage.files > agent->files_max ? begin_anew(agent) : 0;
 }
@@ -457,14 +476,25 @@ static size_t ring_bytes(void)
 	return size;
 }
 
-/* Half of what may be open, at most. */
+/* Half of what may be open, at most.  Twice that is asked for: shells allow 1,024 files. */
 static size_t files_max(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > FILES_MAX)
+	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return FILES_MAX;
-	return limit.rlim_cur / 2;
+	if (limit.rlim_cur < 2 * FILES_MAX && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max < 2 * FILES_MAX ? limit.rlim_max : 2 * FILES_MAX;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		getrlimit(RLIMIT_NOFILE, &limit);
+	}
+	return limit.rlim_cur / 2 < FILES_MAX ? limit.rlim_cur / 2 : FILES_MAX;
+}
+
+/* Of one processor; @percent: of it, or 0. */
+static double share_of(double percent)
+{
+	return percent < 100 ? percent / 100 : 1;
 }
 
 int run_agent(struct arguments *a)
@@ -474,6 +504,7 @@ int run_agent(struct arguments *a)
 		.recorded = {.arguments = a, .open = open_recorder, .abort = abort_recorder},
 		.options = {.frequency = recorded_frequency(a),
 			    .holds_samples = true,
+			    .code_share = CODE_PART * share_of(a->agent.max_cpu),
 			    .ring_bytes = ring_bytes(),
 			    .hurry = &end_signal},
 		.files_max = files_max(),

@@ -96,11 +96,11 @@ struct arguments {
 	struct scope scope;
 	char *event_names;
 	struct event_list events;
-	uint64_t frequency, period, stack_bytes, max_stack, off_cpu_ms, duration_ms;
+	uint64_t frequency, period, stack_bytes, max_stack, off_cpu_ms, duration_ms, block_bytes;
 	bool has_frequency, has_off_cpu_ms, has_output;
 	const char *call_graph;
 	bool defer;
-	bool no_names, all, bpf, no_bpf, also_copy, off_cpu, wakers;
+	bool no_names, all, bpf, no_bpf, also_copy, off_cpu, wakers, in_process, heap;
 	struct top_options top;
 	struct agent_options agent;
 	/* report, script, flamegraph, export */
@@ -113,8 +113,13 @@ struct arguments {
 	unsigned int fields;
 	struct report_options report;
 	struct flamegraph_options flamegraph;
+	/* stack, core */
+	bool lines;
+	const char *sysroot, *program, *folder;
+	uint64_t pid;
 	/* sframe */
-	bool in_place, section_only, side_file, share, infer_rows, against_cfi, has_address;
+	bool in_place, section_only, side_file, compiled, share, infer_rows, against_cfi,
+		has_address;
 	uint64_t version, address;
 };
 

@@ -21,6 +21,7 @@ struct symbolizer_options;
  * a failure (after one line on stderr), 2 for a wrong call.
  */
 int run_record(struct arguments *a);
+int run_heap(struct arguments *a);
 int run_agent(struct arguments *a);
 int run_top(struct arguments *a);
 int run_report(struct arguments *a);
@@ -30,6 +31,7 @@ int run_annotate(struct arguments *a);
 int run_diff(struct arguments *a);
 int run_export(struct arguments *a);
 int run_stack(struct arguments *a);
+int run_core(struct arguments *a);
 int run_maps(struct arguments *a);
 int run_doctor(struct arguments *a);
 int run_sframe_dump(struct arguments *a);

@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
+#include "cli/preload.h"
 #include "export/json_output.h"
 #include "profile/kernel_probe.h"
 #include "symbol/kallsyms.h"
@@ -51,6 +52,11 @@ static int probe_kernel_names(void)
 	return r;
 }
 
+static int probe_inside(void)
+{
+	return preload_exists("libbobbin-sampler.so") ? 0 : -ENOENT;
+}
+
 /* Loading the program once tells both. */
 static struct {
 	bool tried;
@@ -84,10 +90,13 @@ static const char *why_no_waits(int error, char *room, size_t size)
 /* clang-format off */
 static const struct feature features[] = {
 	{"own processes", probe_own_samples,
-	 "nothing can be recorded",
+	 "nothing can be recorded but by 'record --in-process'",
 	 "'sysctl kernel.perf_event_paranoid=2' or less, root, or CAP_PERFMON; in a container also a "
 	 "filter of system calls that allows perf_event_open(2)",
 	 NO_EVENTS, true, NULL},
+	{"from inside", probe_inside,
+	 "'record --in-process' does not work, which samples without a permission",
+	 NULL, "libbobbin-sampler.so, which comes with bobbin's libraries", false, NULL},
 	{"kernel part", probe_kernel_part,
 	 "call chains have user code only, and time in the kernel is not sampled",
 	 "'sysctl kernel.perf_event_paranoid=1' or less, root, or CAP_PERFMON", NO_EVENTS, false, NULL},

@@ -9,21 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/draft_stream.h"
 #include "cli/profile_builder.h"
 
 static void complain_output(const char *path, int error)
 {
 	complain("%s: %s", strcmp(path, "-") ? path : "standard output", strerror(-error));
-}
-
-static ssize_t write_draft(void *cookie, const char *bytes, size_t size)
-{
-	const int r = draft_write(cookie, bytes, size);
-
-	if (!r)
-		return (ssize_t)size;
-	errno = -r;
-	return 0;
 }
 
 static int write_zipped(const struct profile_format *format, const struct profile *profile,
@@ -44,7 +35,7 @@ static bool is_zipped(const struct profile_format *format, const char *path)
 static int write_profile(const struct profile_format *format, const struct profile *profile,
 			 const char *path, struct draft *draft)
 {
-	FILE *out = fopencookie(draft, "w", (cookie_io_functions_t){.write = write_draft});
+	FILE *out = draft_stream(draft);
 	int r;
 
 	if (!out)

@@ -2,6 +2,7 @@
 #include "cli/input.h"
 
 #include "base/file_range.h"
+#include "base/path_list.h"
 #include "base/spool_file.h"
 #include "cli/command.h"
 #include "profile/perf_format.h"
@@ -380,18 +381,15 @@ static bool can_show_pages(void)
 
 static bool is_installed(const char *program)
 {
-	const char *folders = getenv("PATH");
+	const char *folders = getenv("PATH"), *folder;
 	char path[PATH_MAX];
+	size_t length;
 
-	while (folders && *folders) {
-		size_t length = strcspn(folders, ":");
-
-		if (snprintf(path, sizeof(path), "%.*s/%s", (int)length, folders, program) <
+	while ((folder = path_list_next(&folders, &length)))
+		if (snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, program) <
 			    (int)sizeof(path) &&
 		    !access(path, X_OK))
 			return true;
-		folders += length + (folders[length] == ':');
-	}
 	return false;
 }
 

@@ -74,7 +74,7 @@ static void forget_processes(struct seen *seen)
 
 static int open_names(struct live_samples *s)
 {
-	return naming_open(&s->naming_options, s->unwinder, NULL, &s->naming);
+	return naming_open(&s->naming_options, NULL, s->unwinder, NULL, &s->naming);
 }
 
 static void close_names(struct live_samples *s)

@@ -50,6 +50,14 @@ static const struct command commands[] = {
 	 "report' and 'perf report' read. Without a command, Ctrl-C ends the recording. The exit "
 	 "status is the command's.",
 	 OF_RECORD, 0, ANY_NUMBER, "COMMAND", .runs_program = true, .run = run_record},
+	{"heap", "sample what a program allocates, and what it does not free",
+	 "[OPTIONS] [--] COMMAND [ARGUMENTS]",
+	 "Sample the blocks that a program and all that it starts allocate, by their bytes, with their call "
+	 "chains, and note which of them are not freed in the end. The file is a recording of two events, "
+	 "allocated-bytes and live-bytes, for 'bobbin report' and the others. SIGUSR1 adds what is not freed "
+	 "then: dumped-bytes. The exit status is the command's.",
+	 OF_HEAP, 1, ANY_NUMBER, "COMMAND", "a command to run is needed", .runs_program = true,
+	 .run = run_heap},
 	{"top", "show what runs now, as a live table",
 	 "[OPTIONS] [--] [COMMAND [ARGUMENTS]]\n[OPTIONS] -p PID|-t TID",
 	 "Show where the time goes now: a table of functions, with all that they call and alone, of "
@@ -104,6 +112,13 @@ static const struct command commands[] = {
 	 "Print the call chains of all threads of a running process. Each thread is stopped while "
 	 "its stack is read.",
 	 OF_STACK, 1, 1, "PID", "one process number is needed", .run = run_stack},
+	{"core", "print the stacks of a core file",
+	 "[OPTIONS] FILE\n[OPTIONS] -p PID -o DIR -",
+	 "Print the call chains of all threads of a core file, that of the thread first that the signal "
+	 "was for; '-' is standard input. The core's machine need not be this one. Code that the "
+	 "core lacks is read from the mapped files, if they are here. As a helper of "
+	 "kernel.core_pattern, with -p, it writes stacks and no memory.",
+	 OF_CORE, 1, 1, "FILE", "one core file is needed", .run = run_core},
 	{"maps", "show a process's code and what unwinds it",
 	 "[OPTIONS] PID",
 	 "Show the code of a running process and which tables cover it: for each mapping, and each "
