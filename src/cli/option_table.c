@@ -328,7 +328,7 @@ static bool take_table_cache(const struct option_use *use)
 #define SAMPLERS (OF_RECORD | OF_TOP)
 /* Of a part of the machine or of all of it. */
 #define WIDE_SAMPLERS (SAMPLERS | OF_AGENT)
-#define UNWINDERS (READERS | WIDE_SAMPLERS | OF_STACK | OF_MAPS)
+#define UNWINDERS (READERS | WIDE_SAMPLERS | OF_HEAP | OF_STACK | OF_MAPS | OF_CORE)
 #define EVERYBODY (~0u)
 
 /* The offset of a member, which must have this type. */
@@ -349,6 +349,8 @@ static bool take_table_cache(const struct option_use *use)
 const struct option_row option_rows[] = {
 	{SAMPLERS, "freq", 'F', "HZ", "999",
 	 "samples per second and CPU", NUMBER(frequency, 1, 100000), GIVEN(has_frequency)},
+	{OF_HEAP, "sample-bytes", 0, "N", "524288",
+	 "sample one block in N allocated bytes, on average", NUMBER(block_bytes, 1, INT64_MAX)},
 	{OF_AGENT, "freq", 'F', "HZ", "19",
 	 "samples per second and CPU", NUMBER(frequency, 1, 1000)},
 	{OF_AGENT, "output", 'o', "DIR", "/var/lib/bobbin",
@@ -388,7 +390,7 @@ const struct option_row option_rows[] = {
 	 "with -p: and what these processes have started and runs already", FLAG(targets.with_children)},
 	{SAMPLERS, "tid", 't', "TID", NULL,
 	 "sample a thread, but nothing that it starts; several as above", BY(take_targets)},
-	{OF_RECORD, "duration", 0, "SECONDS", NULL,
+	{OF_RECORD | OF_HEAP, "duration", 0, "SECONDS", NULL,
 	 "end after that time, as by Ctrl-C", SECONDS(duration_ms, 1, MOST_DURATION_MS)},
 	{OF_RECORD, "all-cpus", 'a', NULL, NULL,
 	 "sample everything that runs, until Ctrl-C or as long as a command runs", FLAG(all)},
@@ -430,10 +432,10 @@ const struct option_row option_rows[] = {
 	 "end after N tables", NUMBER(top.iterations, 1, UINT32_MAX)},
 	{OF_TOP, "entries", 'E', "N", "40",
 	 "print at most N functions of a table", NUMBER(top.entries, 1, UINT32_MAX)},
-	{OF_RECORD, "output", 'o', "FILE", "perf.data",
+	{OF_RECORD | OF_HEAP, "output", 'o', "FILE", "perf.data",
 	 "file to write; an existing one is renamed to FILE.old; pipes, and '-' for standard "
 	 "output, get the format for pipes", TEXT(output), GIVEN(has_output)},
-	{OF_RECORD, "format", 0, "FORMAT", NULL,
+	{OF_RECORD | OF_HEAP, "format", 0, "FORMAT", NULL,
 	 "write what 'bobbin export' does, instead of a recording: pprof, callgrind, speedscope, "
 	 "chrome, firefox or otlp; FILE's name tells, too", TEXT(format)},
 	{OF_RECORD, NULL, 'g', NULL, NULL,
@@ -441,7 +443,7 @@ const struct option_row option_rows[] = {
 	{OF_RECORD, "call-graph", 0, "HOW", NULL,
 	 "fp,defer: take the kernel's own call chains (Linux 6.19 and newer); fp, dwarf, lbr: accepted "
 	 "without effect, call chains are found by unwind tables", BY(take_call_graph)},
-	{WIDE_SAMPLERS, "stack-size", 0, "N", "65528",
+	{WIDE_SAMPLERS | OF_HEAP, "stack-size", 0, "N", "65528",
 	 "read at most N bytes of the stack", NUMBER(stack_bytes, 8, MAX_STACK)},
 	{WIDE_SAMPLERS, "bpf", 0, NULL, NULL,
 	 "walk stacks inside the kernel from the first sample on, or fail; else that begins when its program is "
@@ -451,6 +453,9 @@ const struct option_row option_rows[] = {
 	 FLAG(no_bpf)},
 	{OF_RECORD, "also-copy", 0, NULL, NULL,
 	 "with --bpf: walk all stacks in both ways and tell whether they differ", FLAG(also_copy)},
+	{OF_RECORD, "in-process", 0, NULL, NULL,
+	 "sample the command by timers of its own threads, which needs no permission: a library is preloaded "
+	 "into it", FLAG(in_process)},
 	{OF_RECORD | OF_AGENT, "off-cpu", 0, NULL, NULL,
 	 "also record where threads wait, and for how long: event offcpu-time; where others got their "
 	 "CPU: event preempted-time", FLAG(off_cpu)},
@@ -461,9 +466,9 @@ const struct option_row option_rows[] = {
 	 NUMBER(off_cpu_ms, 0, 86400000), GIVEN(has_off_cpu_ms)},
 	{OF_RECORD, "wakers", 0, NULL, NULL,
 	 "with --off-cpu: also record who ends the waits: event offcpu-waker; needs root", FLAG(wakers)},
-	{OF_RECORD, "no-names", 0, NULL, NULL,
+	{OF_RECORD | OF_HEAP, "no-names", 0, NULL, NULL,
 	 "store no names of functions in the recording", FLAG(no_names)},
-	{WIDE_SAMPLERS, "max-stack", 0, "N", "1024",
+	{WIDE_SAMPLERS | OF_HEAP, "max-stack", 0, "N", "1024",
 	 "keep at most N frames of a stack: the innermost three quarters and the outermost quarter "
 	 "of a deeper one", NUMBER(max_stack, 2, BOBBIN_MAX_DEPTH)},
 	{READERS, "force", 'f', NULL, NULL,
@@ -553,9 +558,22 @@ const struct option_row option_rows[] = {
 	 "show symbols as they are in the files", BY(take_no_flag), .field = AT(bool, naming.demangle)},
 	{OF_STACK, "one", '1', NULL, NULL,
 	 "only the thread whose number is PID", FLAG(one)},
-	{OF_STACK, "verbose", 'v', NULL, NULL,
+	{OF_CORE, "one", '1', NULL, NULL,
+	 "only the thread that the signal was for", FLAG(one)},
+	{OF_CORE, "program", 'e', "FILE", NULL,
+	 "the program's file, wherever the core says it was", TEXT(program)},
+	{OF_CORE, "sysroot", 0, "DIR", NULL,
+	 "look for the mapped files below DIR, by their paths and by their names, too", TEXT(sysroot)},
+	{OF_CORE, "pid", 'p', "PID", NULL,
+	 "the process is still there, as for a helper of kernel.core_pattern: read its memory and files "
+	 "there, and only the notes of FILE", NUMBER(pid, 1, INT32_MAX)},
+	{OF_CORE, "output", 'o', "DIR", NULL,
+	 "write a new file in DIR, named after the program, the process and the time", TEXT(folder)},
+	{OF_STACK | OF_CORE, "lines", 'l', NULL, NULL,
+	 "print files and lines of the source", FLAG(lines)},
+	{OF_STACK | OF_CORE, "verbose", 'v', NULL, NULL,
 	 "print for each frame which table was used", FLAG(verbose)},
-	{OF_REPORT | OF_MAPS | OF_DOCTOR | OF_DUMP | OF_CHECK | OF_STAT | OF_LINT, "json", 0, NULL, NULL,
+	{OF_REPORT | OF_STACK | OF_CORE | OF_MAPS | OF_DOCTOR | OF_DUMP | OF_CHECK | OF_STAT | OF_LINT, "json", 0, NULL, NULL,
 	 "print one JSON document", FLAG(json)},
 	{UNWINDERS, "no-sframe", 0, NULL, NULL,
 	 "use .eh_frame even if a file has .sframe", FLAG(unwind.ignore_sframe)},
@@ -583,6 +601,8 @@ const struct option_row option_rows[] = {
 	 "write the section's bytes instead of an ELF file", FLAG(section_only)},
 	{OF_CONVERT, "side-file", 0, NULL, NULL,
 	 "write a compressed side-file, as 'bobbin sframe pack' does", FLAG(side_file)},
+	{OF_PACK, "compiled", 0, NULL, NULL,
+	 "write compiled tables, which a kernel can be told of, instead of side-files", FLAG(compiled)},
 	{OF_CONVERT, "infer", 0, NULL, NULL,
 	 "add verified rules, inferred from machine code, for functions without tables", FLAG(infer_rows)},
 	{OF_CONVERT | OF_UNPACK, "address", 0, "ADDRESS", "0",
@@ -605,7 +625,7 @@ const struct option_row option_rows[] = {
 	 "if the file's call-frame information has a different rule, use that", FLAG(against_cfi)},
 	{OF_CONVERT, "verbose", 'v', NULL, NULL,
 	 "print each range of code that is left out, and why", FLAG(verbose)},
-	{OF_RECORD | OF_AGENT, "quiet", 'q', NULL, NULL,
+	{OF_RECORD | OF_AGENT | OF_HEAP, "quiet", 'q', NULL, NULL,
 	 "print errors only", FLAG(quiet)},
 	{READERS, "quiet", 'q', NULL, NULL,
 	 "print no progress line and no warnings", FLAG(quiet)},

@@ -35,6 +35,8 @@ enum option_owner {
 	OF_COMPLETION = 1 << 19,
 	OF_ANNOTATE = 1 << 20,
 	OF_AGENT = 1 << 21,
+	OF_CORE = 1 << 22,
+	OF_HEAP = 1 << 23,
 };
 
 enum option_result {

@@ -549,7 +549,8 @@ static int prove(void *ctx, int fd)
 }
 
 bool sidefile_output_init(const char *path, const struct elf_image *image,
-			  const struct table_sources *sources, struct sidefile_output *ret)
+			  const struct table_sources *sources, bool compiled,
+			  struct sidefile_output *ret)
 {
 	int r = table_builder_init(sources->arch, image->build_id, image->build_id_len,
 				   &ret->table);
@@ -557,7 +558,8 @@ bool sidefile_output_init(const char *path, const struct elf_image *image,
 	if (!r)
 		r = table_sources_rows(sources, &ret->table);
 	if (!r)
-		r = sidefile_make(&ret->table, &ret->data, &ret->size);
+		r = compiled ? table_builder_make(&ret->table, &ret->data, &ret->size)
+			     : sidefile_make(&ret->table, &ret->data, &ret->size);
 	if (r == -E2BIG)
 		complain("%s: functions claim more rows than is sane", path);
 	else if (r == -EBADMSG)

@@ -61,11 +61,12 @@ struct sidefile_output {
 
 /*
  * Make a side-file of what the file @path says, and of the build ID of @image, which is that
- * file.  false after a complaint.  @ret, all zero before, is to be given to
+ * file; or, if @compiled, the bytes of a compiled table, which are put as any others.  false after a complaint.  @ret, all zero before, is to be given to
  * sidefile_output_fini() in either case.
  */
 bool sidefile_output_init(const char *path, const struct elf_image *image,
-			  const struct table_sources *sources, struct sidefile_output *ret);
+			  const struct table_sources *sources, bool compiled,
+			  struct sidefile_output *ret);
 
 /*
  * Write it to @path.  It is read back as an unwinder does, and must have every row.  false

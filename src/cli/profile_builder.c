@@ -43,9 +43,19 @@ struct profile_builder {
 	struct known_stacks stacks;
 };
 
+/* As of our own recordings of heaps. */
+static bool is_of_bytes(const char *name)
+{
+	size_t length = strlen(name), suffix = strlen("-bytes");
+
+	return length > suffix && !strcmp(name + length - suffix, "-bytes");
+}
+
 /* Weights of clocks and of waits are times. */
 static const char *unit_of(const struct perf_reader_attr *event)
 {
+	if (is_of_bytes(event->name))
+		return "bytes";
 	return perf_attr_is_clock(&event->attr) || wall_clock_is_wait(event->name) ? "nanoseconds"
 										   : "count";
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sample_area.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/recorded.h"
@@ -31,6 +32,7 @@
 
 struct record {
 	struct recorder_options options;
+	struct preload preload;
 	struct arguments *arguments;
 	struct recorded recorded;
 	struct name_recorder *names;
@@ -42,11 +44,17 @@ struct record {
 	struct recorder *recorder;
 };
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, asked;
 
 static void on_signal(int signal)
 {
 	interrupted = signal;
+}
+
+/* For what of a heap is not freed. */
+static void on_question(int signal)
+{
+	asked = signal;
 }
 
 /* Whether the recording goes to where the command's own output would. */
@@ -69,6 +77,13 @@ static void tell_call_graph(const struct arguments *a)
 			a->call_graph);
 }
 
+/* What the kernel would have to do. */
+static bool needs_kernel(const struct arguments *a)
+{
+	return a->targets.count || recorded_is_all(a) || a->event_names || a->period || a->bpf ||
+	       a->defer || a->off_cpu;
+}
+
 static int check(const struct arguments *a)
 {
 	const char *fault = recorded_fault(a);
@@ -83,6 +98,9 @@ static int check(const struct arguments *a)
 		fault = "--off-cpu-thresh needs --off-cpu, too";
 	if (!fault && a->defer && (a->bpf || a->off_cpu))
 		fault = "--call-graph fp,defer and --bpf or --off-cpu exclude each other";
+	if (!fault && a->in_process && needs_kernel(a))
+		fault = "--in-process samples the CPU time of a command, and takes none of -p, -t, "
+			"-a, -C, --cgroup, --user, -e, -c, --bpf, --off-cpu and --call-graph fp,defer";
 	return fault ? refuse_call("%s", fault) : 0;
 }
 
@@ -99,12 +117,15 @@ static int check_output(struct record *record)
 	return EXIT_USAGE;
 }
 
-static void catch_signals(void)
+static void catch_signals(const struct arguments *a)
 {
-	struct sigaction action = {.sa_handler = on_signal}, old;
+	struct sigaction action = {.sa_handler = on_signal}, old,
+			 question = {.sa_handler = on_question};
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	if (a->heap)
+		sigaction(SIGUSR1, &question, NULL);
 	/* nohup(1) means it */
 	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
@@ -167,6 +188,14 @@ static bool is_over(const struct record *record)
 	       (record->recorded.command && recorded_lost_targets(&record->recorded));
 }
 
+static int sweep(struct record *record)
+{
+	if (!asked)
+		return recorder_sweep(record->recorder);
+	asked = 0;
+	return recorder_dump_blocks(record->recorder);
+}
+
 /*
  * Until the program ends, or what else is sampled does, the time is over or somebody presses
  * Ctrl-C.  Whether it was the program.
@@ -186,7 +215,7 @@ static bool sample(struct record *record, int *status)
 		done = recorded_ended(&record->recorded, status);
 		if (error)
 			continue;
-		error = recorder_sweep(record->recorder);
+		error = sweep(record);
 		if (error)
 			tell_failure(record, error);
 		if (clock_seconds() != shown) {
@@ -218,7 +247,7 @@ static bool tell_used_time(const struct record *record, uint64_t ms)
 		"no samples: the program ran for %" PRIu64 " ms and used %.1f ms of CPU "
 		"time; at -F %" PRIu32 " each sample takes %.1f ms",
 		ms, used_ms, record->options.frequency, sample_ms);
-	if (used_ms > EXPECTED_SAMPLES * sample_ms)
+	if (used_ms > EXPECTED_SAMPLES * sample_ms && !a->in_process)
 		fputs("; Linux lets nobody sample a program that changes the user (set-user-ID), "
 		      "or that its user may not read",
 		      stderr);
@@ -239,6 +268,8 @@ static void tell_emptiness(const struct record *record)
 		fprintf(stderr,
 			"no samples: in %" PRIu64 " ms no event came from what was to be sampled",
 			ms);
+	else if (a->heap)
+		fprintf(stderr, "no samples: in %" PRIu64 " ms too little was allocated", ms);
 	else if (!tell_used_time(record, ms))
 		fprintf(stderr, "no samples: in %" PRIu64 " ms nothing ran that was to be sampled",
 			ms);
@@ -291,6 +322,23 @@ static void tell_time(uint64_t count, const char *what, uint64_t ns)
 {
 	if (count)
 		fprintf(stderr, "  %8" PRIu64 " %s, %.3f s\n", count, what, (double)ns / 1e9);
+}
+
+static void tell_bytes(uint64_t bytes, const char *what)
+{
+	fprintf(stderr, "  %8.1f MiB %s\n", (double)bytes / (1 << 20), what);
+}
+
+static void tell_heap(const struct record *record, const struct heap_stats *h)
+{
+	if (!record->options.heap)
+		return;
+	tell_bytes(h->allocated, "were allocated");
+	tell_bytes(h->live, "of them were not freed");
+	tell_count(h->dumps, "times what was not freed then was added");
+	tell_count(h->forgotten, "blocks that may live are not known to: there are too many");
+	tell_count(area_reader_unfreed(record->options.area),
+		   "blocks were freed, and count as live: nobody took notice in time");
 }
 
 static void tell_waits(const struct wait_stats *w)
@@ -398,7 +446,11 @@ static void tell_remedies(const struct record *record, const struct recorder_sta
 	const struct name_stats *n = record->names ? name_recorder_stats(record->names) : NULL;
 	uint64_t told = recording_stats(record->recording)->told;
 
-	if (s->lost)
+	if (s->lost && record->options.heap)
+		fputs("           records are lost where blocks are allocated faster than samples are read: a "
+		      "greater --sample-bytes helps\n",
+		      stderr);
+	else if (s->lost)
 		fputs("           records are lost where they are taken faster than they are read: a lower "
 		      "-F or a smaller --stack-size helps\n",
 		      stderr);
@@ -424,7 +476,7 @@ static void summarise(const struct record *record, const struct recorder_stats *
 		return;
 	if (isatty(STDERR_FILENO))
 		fputc('\r', stderr);
-	fputs("bobbin record: ", stderr);
+	fprintf(stderr, "bobbin %s: ", record->arguments->heap ? "heap" : "record");
 	tell_samples(record, s);
 	tell_file(record);
 	for (int i = 0; i < BOBBIN_REASON_COUNT; i++)
@@ -441,12 +493,16 @@ static void summarise(const struct record *record, const struct recorder_stats *
 			"  %8" PRIu64 " of %" PRIu64
 			" frames were left by rules inferred from their code\n",
 			s->inferred, s->frames);
+	tell_heap(record, &s->heap);
 	tell_waits(&s->waits);
 	tell_walks(record, s);
 	tell_compiled(record);
 	tell_count(s->left_out, "pieces of registered code were left out: there are too many");
 	tell_count(s->given_up, "processes' memories, or files, did not answer in time");
 	tell_count(s->broken, "records could not be used");
+	if (record->options.area)
+		tell_count(area_reader_unsampled(record->options.area),
+			   "threads had no timer: their user has as many signals as may be queued");
 	tell_count(s->partly, "threads that began with the recording may lack samples");
 	tell_remedies(record, s);
 }
@@ -557,7 +613,7 @@ static char **command_line(const struct arguments *a)
 	if (!words)
 		return NULL;
 	words[0] = (char *)"bobbin";
-	words[1] = (char *)"record";
+	words[1] = a->heap ? (char *)"heap" : (char *)"record";
 	memcpy(words + 2, a->argv + 1, (size_t)(a->argc - 1) * sizeof(*words));
 	return words;
 }
@@ -581,11 +637,50 @@ static int write_profile(struct record *record)
 	return recorded_profile_write(&record->profile, record->arguments, &interrupted);
 }
 
+/* Whether the library was in none of the command's programs.  Says so. */
+static bool is_outside(const struct record *record)
+{
+	if (!record->options.area || area_reader_processes(record->options.area))
+		return false;
+	complain("no program of the command has loaded %s: it is linked statically, changes "
+		 "the user (set-user-ID), or has another C library or word size",
+		 record->preload.library);
+	return true;
+}
+
+/* Before the command is forked, which has the library in its environment. */
+static int open_area(struct record *record)
+{
+	struct recorder_options *options = &record->options;
+	const struct arguments *a = record->arguments;
+	int error;
+
+	if (!a->in_process)
+		return 0;
+	if (!preload_find(a->heap ? "libbobbin-heap.so" : "libbobbin-sampler.so", &record->preload))
+		return 1;
+	options->frequency = a->heap ? 1 : (uint32_t)a->frequency;
+	options->walk = RECORDER_COPIES;
+	options->heap = a->heap;
+	error = area_reader_open(options->frequency, a->heap ? a->block_bytes : 0,
+				 options->stack_bytes, &options->area);
+	if (error) {
+		complain("shared memory for samples: %s", strerror(-error));
+		return 1;
+	}
+	record->preload.variable = SAMPLE_AREA_VARIABLE;
+	record->preload.value = area_reader_path(options->area);
+	record->recorded.preload = &record->preload;
+	return 0;
+}
+
 static int record_until_end(struct record *record)
 {
 	struct recorder_stats stats;
 	int error, status = 0, r = open_output(record);
 
+	if (!r)
+		r = open_area(record);
 	if (!r)
 		r = start(record);
 	if (r)
@@ -601,9 +696,17 @@ static int record_until_end(struct record *record)
 		error = write_profile(record);
 	if (!error) {
 		summarise(record, &stats);
-		error = recording_stats(record->recording)->cut;
+		error = recording_stats(record->recording)->cut || is_outside(record);
 	}
 	return exit_status(record, status, error);
+}
+
+/* By the same recorder. */
+int run_heap(struct arguments *a)
+{
+	a->heap = a->in_process = true;
+	a->frequency = 1;
+	return run_record(a);
 }
 
 int run_record(struct arguments *a)
@@ -617,9 +720,9 @@ int run_record(struct arguments *a)
 			     .ctx = &record},
 		.options =
 			{
-				.frequency = recorded_frequency(a),
+				.frequency = a->in_process ? 0 : recorded_frequency(a),
 				.also_copy = a->also_copy,
-				.holds_samples = true,
+				.holds_samples = !a->heap,
 				.wakers = a->wakers,
 				.hurry = &interrupted,
 			},
@@ -639,11 +742,12 @@ int run_record(struct arguments *a)
 	recorded_walk(a, &record.options);
 	tell_call_graph(a);
 	record.words = command_line(a);
-	catch_signals();
+	catch_signals(a);
 	r = record_until_end(&record);
 	recording_close(record.recording);
 	name_recorder_close(record.names);
 	recorded_profile_close(&record.profile);
+	area_reader_close(record.options.area);
 	free(record.words);
 	return r;
 }

@@ -43,7 +43,7 @@ static void set_streams(enum workload_streams streams)
 }
 
 /* In the child: wait for the word, then become the program. */
-static void run(char **argv, int go, int failed)
+static void run(char **argv, const struct preload *preload, int go, int failed)
 {
 	char word;
 	int error;
@@ -53,15 +53,19 @@ static void run(char **argv, int go, int failed)
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	file_limit_restore();
-	execvp(argv[0], argv);
-	error = errno;
+	error = preload ? preload_set(preload) : 0;
+	if (!error) {
+		execvp(argv[0], argv);
+		error = errno;
+	}
 	if (write(failed, &error, sizeof(error)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
 /* Fork a child that waits.  0 or a negative errno. */
-static int workload_prepare(char **argv, enum workload_streams streams, struct workload *ret)
+static int workload_prepare(const struct recorded *recorded, enum workload_streams streams,
+			    struct workload *ret)
 {
 	int go[2], failed[2], error;
 
@@ -80,7 +84,7 @@ static int workload_prepare(char **argv, enum workload_streams streams, struct w
 		close(go[1]);
 		close(failed[0]);
 		set_streams(streams);
-		run(argv, go[0], failed[1]);
+		run(recorded->command, recorded->preload, go[0], failed[1]);
 	}
 	close(go[0]);
 	close(failed[1]);
@@ -225,7 +229,7 @@ int recorded_start(struct recorded *recorded, struct recorder_options *options,
 		error = choose_targets(recorded, options);
 		return error ? error : recorded->open(recorded->ctx);
 	}
-	error = workload_prepare(recorded->command, streams, &recorded->workload);
+	error = workload_prepare(recorded, streams, &recorded->workload);
 	if (error) {
 		complain("fork: %s", strerror(-error));
 		return 1;
@@ -336,12 +340,12 @@ static void complain_forbidden(const struct recorder_options *options)
 	else if (paranoid_level() <= 2)
 		complain("no permission to sample, although kernel.perf_event_paranoid is %d: a "
 			 "container's filter of system calls, or a security module, forbids "
-			 "perf_event_open(2)",
+			 "perf_event_open(2); --in-process needs none",
 			 paranoid_level());
 	else
 		complain("no permission to sample (kernel.perf_event_paranoid is %d): run as root, "
 			 "give bobbin CAP_PERFMON, or allow it with "
-			 "'sysctl kernel.perf_event_paranoid=2'",
+			 "'sysctl kernel.perf_event_paranoid=2'; --in-process needs none",
 			 paranoid_level());
 }
 

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "cli/arguments.h"
+#include "cli/preload.h"
 
 /* What of the standard streams is for the program. */
 enum workload_streams {
@@ -27,7 +28,8 @@ struct workload {
 
 struct recorded {
 	struct arguments *arguments;
-	char **command; /* NULL: there are targets, or it is everything */
+	char **command;                /* NULL: there are targets, or it is everything */
+	const struct preload *preload; /* into the command; or NULL */
 	struct workload workload;
 	struct recorder_target own; /* of @workload */
 	/*

@@ -217,7 +217,8 @@ static bool convert_to_sidefile(const struct arguments *a, const struct result *
 		.arch = input->arch, .cfi = input->views, .cfi_count = input->count};
 	struct sidefile_output sidefile = {0};
 	bool good = has_cfi(a, result) &&
-		    sidefile_output_init(a->operands[0], &input->image, &sources, &sidefile) &&
+		    sidefile_output_init(a->operands[0], &input->image, &sources, false,
+					 &sidefile) &&
 		    sidefile_output_put(&sidefile, a->output);
 
 	if (good && !a->quiet)
