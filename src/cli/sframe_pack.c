@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sframe_pack.c - bobbin sframe pack: files' unwind tables as side-files.
+ * sframe_pack.c - bobbin sframe pack: files' unwind tables as side-files, or as compiled tables.
  */
 #include <elf.h>
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/build_id_path.h"
 #include "cli/output_file.h"
 #include "cli/sframe_command.h"
 #include "export/safe_text.h"
@@ -108,13 +109,24 @@ static void tell_packed(const char *file, const char *path, uint64_t size)
 	printf(", %" PRIu64 " bytes\n", size);
 }
 
-static bool write_sidefile(const struct arguments *a, const struct elf_image *image,
-			   const char *file, struct sidefile_output *output)
+/* DIR/NN/NNNN….table, as docs/compiled-table.md has it, or the path of a side-file; NULL: no memory. */
+static char *packed_path(const struct arguments *a, const struct elf_image *image)
 {
 	const char *folder = a->operands[0];
-	char *path = sidefile_path(folder, strlen(folder), image->build_id, image->build_id_len);
-	int r = path ? make_folders(folder, path) : -ENOMEM;
-	bool good = !r && sidefile_output_put(output, path);
+
+	if (!a->compiled)
+		return sidefile_path(folder, strlen(folder), image->build_id, image->build_id_len);
+	return build_id_file(folder, strlen(folder), image->build_id, image->build_id_len,
+			     ".table");
+}
+
+static bool write_packed(const struct arguments *a, const struct elf_image *image, const char *file,
+			 struct sidefile_output *output)
+{
+	char *path = packed_path(a, image);
+	int r = path ? make_folders(a->operands[0], path) : -ENOMEM;
+	bool good = !r && (a->compiled ? output_put_bytes(path, -1, output->data, output->size)
+				       : sidefile_output_put(output, path));
 
 	if (r)
 		complain_file(path ? path : file, r, NULL);
@@ -148,8 +160,8 @@ static bool pack(const struct arguments *a, const char *path)
 	if (!open_linked(path, &tables.cfi))
 		return false;
 	good = take_sources(a, path, &tables, &sources) &&
-	       sidefile_output_init(path, &tables.cfi.image, &sources, &output) &&
-	       write_sidefile(a, &tables.cfi.image, path, &output);
+	       sidefile_output_init(path, &tables.cfi.image, &sources, a->compiled, &output) &&
+	       write_packed(a, &tables.cfi.image, path, &output);
 	sidefile_output_fini(&output);
 	file_cfi_close(&tables.cfi);
 	return good;

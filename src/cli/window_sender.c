@@ -18,11 +18,15 @@
 #include "export/otlp.h"
 #include "export/profile_format.h"
 #include "profile/session.h"
+#include "symbol/symbolizer.h"
 
 /* Between two attempts, in seconds: at first, and at most; and what a server may ask for. */
 #define FIRST_WAIT 1
 #define MOST_WAIT 60
 #define MOST_ASKED 3600
+/* Files that are read for names, which mostly are those of the recording before; and all of names. */
+#define FILES_MEMORY ((size_t)64 << 20)
+#define NAMES_MEMORY (2 * FILES_MEMORY)
 
 /* What is to be sent again, as it was made. */
 struct kept_request {
@@ -34,6 +38,8 @@ struct kept_request {
 struct window_sender {
 	struct window_sender_options options;
 	struct kept_request kept;
+	struct process_reader *reader;
+	struct symbolizer *symbolizer; /* NULL: not yet */
 	struct otlp_client *client;
 	pthread_t thread;
 	volatile sig_atomic_t stop; /* at once */
@@ -46,6 +52,48 @@ struct window_sender {
 	uint64_t end; /* clock_now(), if it is closing */
 	struct window_sender_stats stats;
 };
+
+/* names */
+
+static void close_names(struct window_sender *s)
+{
+	symbolizer_close(s->symbolizer);
+	s->symbolizer = NULL;
+	process_reader_close(s->reader);
+	s->reader = NULL;
+}
+
+static int open_names(struct window_sender *s)
+{
+	const struct arguments *a = s->options.arguments;
+	struct symbolizer_options options = a->naming;
+	int r = process_reader_open(a->unwind.deadline_ms, &s->reader);
+
+	options.memory_limit = FILES_MEMORY;
+	return r ? r
+		 : naming_symbolizer_open(&options, s->reader, a->unwind.debug_path,
+					  &s->symbolizer);
+}
+
+/* For one more recording.  Names are kept as long as there is room for them. */
+static int prepare_names(struct window_sender *s)
+{
+	struct symbolizer_stats stats = {0};
+	int r;
+
+	if (s->symbolizer)
+		symbolizer_get_stats(s->symbolizer, &stats);
+	if (stats.memory > NAMES_MEMORY)
+		close_names(s);
+	if (s->symbolizer) {
+		symbolizer_refresh(s->symbolizer);
+		return 0;
+	}
+	r = open_names(s);
+	if (r)
+		close_names(s);
+	return r;
+}
 
 /* a request */
 
@@ -78,16 +126,20 @@ static int write_zipped(const struct window_sender *s, struct session *session, 
 }
 
 /* The bytes of a request; free() them. */
-static int make_request(const struct window_sender *s, const char *path, char **bytes, size_t *size,
+static int make_request(struct window_sender *s, const char *path, char **bytes, size_t *size,
 			struct bobbin_error *err)
 {
 	const struct arguments *a = s->options.arguments;
-	const struct session_options options = {
+	struct session_options options = {
 		.unwind = a->unwind, .infer = a->infer, .naming = a->naming};
 	struct session *session;
-	int r = session_open(path, &options, err, &session);
+	int r = prepare_names(s);
 	FILE *out;
 
+	if (r)
+		return r;
+	options.symbolizer = s->symbolizer;
+	r = session_open(path, &options, err, &session);
 	if (r)
 		return r;
 	out = open_memstream(bytes, size);
@@ -250,9 +302,11 @@ static void *run(void *ctx)
 		if (had && !wait)
 			continue;
 		if (closing)
-			return NULL;
+			break;
 		wait_for(s, news, wait);
 	}
+	close_names(s);
+	return NULL;
 }
 
 static int init_condition(pthread_cond_t *condition)
