@@ -129,7 +129,7 @@ static void check(const struct page_copy *code)
 
 		must(r->entry.text_start >= end && r->entry.text_start < r->entry.text_end);
 		end = r->entry.text_end;
-		must(r->entry.kind != BOBBIN_CODE_FREE && r->entry.kind <= BOBBIN_CODE_NAMED);
+		must(r->entry.kind != BOBBIN_CODE_FREE && r->entry.kind <= BOBBIN_CODE_COMPILED);
 		must(r->entry.sequence % 2 == 0);
 		must(r->entry.table + r->entry.table_size >= r->entry.table);
 		must(r->image.start < r->image.end || (!r->image.start && !r->image.end));
