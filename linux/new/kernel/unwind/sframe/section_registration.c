@@ -2,16 +2,17 @@
 /*
  * section_registration.c - check what is registered for the current mm, and put it into its map.
  *
- * Tables are read before the mmap lock is taken, because that may wait for pages.  What
- * has to be true of mappings is checked under it.
+ * Headers are read before the mmap lock is taken, because that may wait for pages.  What
+ * has to be true of mappings is checked under it.  Nothing here takes longer for a large
+ * section than for a small one, but for the validator.
  */
 #include "section_registration.h"
+#include "window_lookup.h"
 
 #include <bobbin/sframe_validate.h>
 
 #include <linux/bits.h>
 #include <linux/mm.h>
-#include <linux/pagemap.h>
 #include <linux/ratelimit.h>
 #include <linux/sched.h>
 #include <linux/sort.h>
@@ -39,69 +40,45 @@ int sframe_check_ranges(struct code_text_range *ranges, unsigned int count)
 	return 0;
 }
 
-int sframe_check_readable(u64 start, u64 end)
+int sframe_check_table(u64 start, u64 end)
 {
 	if (!start || start >= end)
 		return -EINVAL;
-	if (end - start > SFRAME_MAX_TABLE)
-		return -EFBIG;
-	return fault_in_readable((const char __user *)(unsigned long)start, end - start) ? -EFAULT
-											 : 0;
+	return end - start > SFRAME_MAX_TABLE ? -EFBIG : 0;
 }
 
-/* Ranges that touch are one: a function may go on from one to the next. */
-static bool lies_in(const struct sframe_section *section, u64 start, u64 end)
+/* Not that it can be read: that would take its pages, and walks find out. */
+static int check_mapped(unsigned long start, unsigned long end)
 {
-	const struct code_text_range *ranges = section->ranges;
-	unsigned int i = 0, count = section->range_count;
+	VMA_ITERATOR(vmi, current->mm, start);
+	struct mm_struct *mm = current->mm;
+	int status = mmap_read_lock_killable(mm);
+	struct vm_area_struct *vma;
+	unsigned long at = start;
 
-	while (i + 1 < count && ranges[i + 1].start <= start)
-		i++;
-	if (start < ranges[i].start || start > ranges[i].end)
-		return false;
-	while (end > ranges[i].end) {
-		if (i + 1 == count || ranges[i + 1].start != ranges[i].end)
-			return false;
-		i++;
+	if (status)
+		return status;
+	for_each_vma_range(vmi, vma, end) {
+		if (vma->vm_start > at || !(vma->vm_flags & VM_READ))
+			break;
+		at = vma->vm_end;
 	}
-	return true;
+	mmap_read_unlock(mm);
+	return at >= end ? 0 : -EFAULT;
 }
 
-static int check_functions(const struct sframe_section *section,
-			   const struct bobbin_sframe_view *view)
-{
-	struct bobbin_sframe_fde fde;
-	int status;
-
-	for (u32 i = 0; i < view->num_fdes; i++) {
-		status = bobbin_sframe_fde(view, i, NULL, &fde);
-		if (status)
-			return status;
-		if (fde.start + fde.size < fde.start ||
-		    !lies_in(section, fde.start, fde.start + fde.size))
-			return -EBADMSG;
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		cond_resched();
-	}
-	return 0;
-}
-
-/* Whoever only concatenated sections would lose all but the first. */
+/*
+ * Whoever only concatenated sections would lose all but the first.  The next one would begin
+ * here, but for what it is aligned by.
+ */
 static int check_after(unsigned long from, unsigned long end)
 {
 	u8 bytes[64];
+	size_t count = min_t(size_t, end - from, sizeof(bytes));
 
-	while (from < end) {
-		size_t count = min_t(size_t, end - from, sizeof(bytes));
-
-		if (copy_from_user(bytes, (const void __user *)from, count))
-			return -EFAULT;
-		if (memchr_inv(bytes, 0, count))
-			return -EBADMSG;
-		from += count;
-	}
-	return 0;
+	if (copy_from_user(bytes, (const void __user *)from, count))
+		return -EFAULT;
+	return memchr_inv(bytes, 0, count) ? -EBADMSG : 0;
 }
 
 int sframe_view(unsigned long data, u64 size, u64 addr, struct bobbin_error *error,
@@ -129,14 +106,14 @@ static void report_defect(void *ctx, const struct bobbin_sframe_defect *defect)
 				     defect->offset, bobbin_reason_str(defect->reason));
 }
 
-/* Look at each byte, if that is configured. */
+/* Look at each byte, if that is configured.  Who is to die reads none, see core/memory.h. */
 static int validate(struct bobbin_sframe_view *view)
 {
 	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME_VALIDATION))
 		return 0;
-	return bobbin_sframe_validate(view, NULL, report_defect, view) == BOBBIN_SFRAME_ERROR
-		       ? -EBADMSG
-		       : 0;
+	if (bobbin_sframe_validate(view, NULL, report_defect, view) != BOBBIN_SFRAME_ERROR)
+		return 0;
+	return fatal_signal_pending(current) ? -EINTR : -EBADMSG;
 }
 
 int sframe_open_section(struct sframe_section *section, unsigned long data, u64 size, u64 addr,
@@ -146,22 +123,22 @@ int sframe_open_section(struct sframe_section *section, unsigned long data, u64 
 	int status;
 
 	status = sframe_view(data, size, addr, NULL, &view);
-	if (status == -ENODATA) {
-		section->view = (struct bobbin_sframe_view){.size = size, .addr = addr};
-		return 0;
-	}
-	if (status)
+	if (status == -ENODATA)
+		view = (struct bobbin_sframe_view){.size = size, .addr = addr};
+	else if (status)
 		return status;
-	if (scrutiny == SFRAME_FUNCTIONS) {
-		status = check_after(data + view.size, data + size);
-		if (!status)
-			status = check_functions(section, &view);
+	if (scrutiny == SFRAME_SECTION_END) {
+		status = check_mapped(data, data + size);
+		if (!status && view.data)
+			status = check_after(data + view.size, data + size);
+		if (!status && view.data)
+			status = validate(&view);
+		if (status)
+			return status;
 	}
-	if (!status)
-		status = validate(&view);
-	if (!status)
-		section->view = view;
-	return status;
+	section->view = view;
+	section->plain = sframe_plain_word(&view);
+	return 0;
 }
 
 int sframe_register_section(struct sframe_section *section)

@@ -6,10 +6,13 @@
 #include "core/deps.h"
 #include "map.h"
 
-/* How much of a section is looked at: its header, or also its functions. */
+/*
+ * How much of a section is looked at: its header, or also what follows it and, if that is
+ * configured, each byte.  Functions and rows are looked at when they are used.
+ */
 enum sframe_scrutiny {
 	SFRAME_HEADER,
-	SFRAME_FUNCTIONS
+	SFRAME_SECTION_END
 };
 
 /* Of one section. */
@@ -18,8 +21,8 @@ enum sframe_scrutiny {
 /* Sort ranges of text; -EINVAL: they overlap, are empty or too large. */
 int sframe_check_ranges(struct code_text_range *ranges, unsigned int count);
 
-/* 0; -EINVAL: no range; -EFBIG; -EFAULT: not all of it can be read. */
-int sframe_check_readable(u64 start, u64 end);
+/* 0; -EINVAL: no range; -EFBIG. */
+int sframe_check_table(u64 start, u64 end);
 
 /* bobbin_sframe_view() of user memory at @data; -EBADMSG also where lookups would take long. */
 int sframe_view(unsigned long data, u64 size, u64 addr, struct bobbin_error *error,
@@ -27,7 +30,8 @@ int sframe_view(unsigned long data, u64 size, u64 addr, struct bobbin_error *err
 
 /*
  * Look at a section of @size bytes at @data, which counts as at @addr, before it is
- * inserted for the text of @section.  0; -EBADMSG; -EFAULT.  One of zeros is empty.
+ * inserted for the text of @section.  0; -EBADMSG; -EFAULT: not all of it is mapped, or the
+ * header cannot be read; -EINTR.  One that begins with zeros is empty.
  */
 int sframe_open_section(struct sframe_section *section, unsigned long data, u64 size, u64 addr,
 			enum sframe_scrutiny scrutiny);
