@@ -23,11 +23,12 @@ static inline void sframe_mm_init(struct mm_struct *mm)
 	mm->sframe_map = NULL;
 }
 
-/* Whether the process has sections, or had some. */
-static inline bool sframe_mm_has_map(const struct mm_struct *mm)
-{
-	return mm && READ_ONCE(mm->sframe_map);
-}
+/*
+ * Whether a table is for some of the mapping that has @addr: code there that no table knows is
+ * not guessed.  May wait for the mmap lock; true where that is not allowed, and where nothing
+ * is mapped.
+ */
+bool sframe_mm_covers_mapping(struct mm_struct *mm, unsigned long addr);
 
 /* The life of a map; the mmap lock is held for writing, but at exit. */
 int sframe_mm_dup(struct mm_struct *mm, struct mm_struct *from);
@@ -45,7 +46,8 @@ int sframe_prctl_remove(unsigned long start, unsigned long arg3, unsigned long a
 
 /*
  * From a frame of the current task to its caller.  0; -ENOENT: no section knows
- * the code, nor does the code prove its caller; other errors: there is no caller.
+ * the code, nor does the code prove its caller; -EOPNOTSUPP: there are no sections of
+ * 32-bit code; other errors: there is no caller.
  */
 int unwind_user_next_sframe(struct unwind_user_state *state);
 
@@ -55,7 +57,7 @@ static inline void sframe_mm_init(struct mm_struct *mm)
 {
 }
 
-static inline bool sframe_mm_has_map(const struct mm_struct *mm)
+static inline bool sframe_mm_covers_mapping(struct mm_struct *mm, unsigned long addr)
 {
 	return false;
 }
@@ -92,7 +94,7 @@ static inline int sframe_prctl_remove(unsigned long start, unsigned long arg3, u
 
 static inline int unwind_user_next_sframe(struct unwind_user_state *state)
 {
-	return -ENOENT;
+	return -EOPNOTSUPP;
 }
 
 #endif /* CONFIG_HAVE_UNWIND_USER_SFRAME */

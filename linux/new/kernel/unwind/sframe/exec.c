@@ -32,7 +32,8 @@ void sframe_exec_image(const struct elf64_phdr *phdrs, unsigned int count, unsig
 		if (phdrs[i].p_type != PT_GNU_SFRAME || !phdrs[i].p_memsz)
 			continue;
 		text_count = executable_texts(phdrs, count, bias, texts);
-		if (text_count && !sframe_check_ranges(texts, text_count))
+		if (text_count && phdrs[i].p_memsz <= SFRAME_MAX_TABLE &&
+		    !sframe_check_ranges(texts, text_count))
 			sframe_register_memory(bias + phdrs[i].p_vaddr,
 					       bias + phdrs[i].p_vaddr + phdrs[i].p_memsz, texts,
 					       text_count, SFRAME_HEADER);
