@@ -5,6 +5,7 @@
  * The structures may be of an older or newer caller, as clone3(2) has it: what is missing
  * counts as zero, what is not known here must be zero.
  */
+#include <linux/compat.h>
 #include <linux/elf.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -17,12 +18,14 @@
 #include <linux/uaccess.h>
 #include <linux/unwind_user_sframe.h>
 
+#include "compiled.h"
 #include "jit/jit_table.h"
 #include "section_registration.h"
 
 #define MAX_STRUCT 4096
 #define MAX_RANGES 1024
 #define MAX_BUILD_ID 20
+#define TABLE_FLAGS (CODE_TABLE_FILE | CODE_TABLE_ZSTD | CODE_TABLE_COMPILED)
 
 static int copy_struct(void *dst, size_t dst_size, const void __user *src, size_t size)
 {
@@ -46,10 +49,10 @@ static int register_section(u64 start, u64 size, u64 text_start, u64 text_end)
 	int status = sframe_check_ranges(&text, 1);
 
 	if (!status)
-		status = sframe_check_readable(start, start + size);
+		status = sframe_check_table(start, start + size);
 	if (status)
 		return status;
-	return sframe_register_memory(start, start + size, &text, 1, SFRAME_FUNCTIONS);
+	return sframe_register_memory(start, start + size, &text, 1, SFRAME_SECTION_END);
 }
 
 static int unregister_section(unsigned long start)
@@ -84,9 +87,12 @@ SYSCALL_DEFINE2(sframe_unregister, const struct sframe_setup __user *, from, siz
 	return unregister_section(setup.sframe_start);
 }
 
+/* Sections of 32-bit code do not exist: such a task would only lose its frame pointers. */
 int sframe_prctl_add(unsigned long start, unsigned long end, unsigned long text_start,
 		     unsigned long text_end)
 {
+	if (in_compat_syscall())
+		return -EINVAL;
 	return register_section(start, end - start, text_start, text_end);
 }
 
@@ -110,7 +116,7 @@ static bool is_whole(const struct code_elf_info *i)
 
 static int check_numbers(const struct code_elf_info *i)
 {
-	if (i->reserved || i->table_flags & ~(CODE_TABLE_FILE | CODE_TABLE_ZSTD) || !is_whole(i))
+	if (i->reserved || i->table_flags & ~TABLE_FLAGS || !is_whole(i))
 		return -EINVAL;
 	if (!(i->table_flags & CODE_TABLE_FILE) &&
 	    (i->table_flags || i->table_fd || i->table_offset || i->table_size || i->table_addr))
@@ -202,6 +208,35 @@ static int check_file_range(const struct code_elf_info *info, const struct file 
 	return 0;
 }
 
+static int open_compiled(const struct code_elf_info *info, unsigned long data,
+			 struct sframe_section *section)
+{
+	u8 build_id[MAX_BUILD_ID];
+
+	section->kind = SFRAME_COMPILED;
+	if (copy_from_user(build_id, user_pointer(info->build_id), info->build_id_len))
+		return -EFAULT;
+	return sframe_open_compiled(section, data, info->table_size, info->table_addr, build_id,
+				    info->build_id_len);
+}
+
+/* Of what is mapped for a table the map is told, to unmap it again. */
+static int keep_pages(struct sframe_section *section, unsigned long at, unsigned long size)
+{
+	struct mm_struct *mm = current->mm;
+	int status = mmap_write_lock_killable(mm);
+
+	section->mapped = at;
+	section->mapped_size = size;
+	if (!status) {
+		status = sframe_map_keep_pages(mm, section);
+		mmap_write_unlock(mm);
+	}
+	if (status)
+		section->mapped = 0;
+	return status;
+}
+
 /*
  * A table in a file is mapped, where nothing is yet.  So its pages are those of the page
  * cache, and count as the process's; walks read it like any other table; and what becomes
@@ -219,12 +254,19 @@ static int map_table(const struct code_elf_info *info, struct file *file,
 		     info->table_offset - skip);
 	if (IS_ERR_VALUE(at))
 		return at;
-	section->mapped = at;
-	section->mapped_size = PAGE_ALIGN(skip + info->table_size);
-	section->kind = SFRAME_FILE;
+	status = keep_pages(section, at, PAGE_ALIGN(skip + info->table_size));
+	if (status) {
+		/* else it is somebody else's by now */
+		if (status != -EFAULT)
+			vm_munmap(at, skip + info->table_size);
+		return status;
+	}
 	section->key = info->text_start;
+	if (info->table_flags & CODE_TABLE_COMPILED)
+		return open_compiled(info, at + skip, section);
+	section->kind = SFRAME_FILE;
 	return sframe_open_section(section, at + skip, info->table_size, info->table_addr,
-				   SFRAME_FUNCTIONS);
+				   SFRAME_SECTION_END);
 }
 
 static int open_file(const struct code_elf_info *info, struct sframe_section *section)
@@ -252,12 +294,12 @@ static int open_table(const struct code_elf_info *info, struct sframe_section *s
 	section->kind = info->sframe_start ? SFRAME_SECTION : SFRAME_NAMED;
 	if (!info->sframe_start)
 		return 0;
-	status = sframe_check_readable(info->sframe_start, info->sframe_end);
+	status = sframe_check_table(info->sframe_start, info->sframe_end);
 	if (status)
 		return status;
 	return sframe_open_section(section, info->sframe_start,
 				   info->sframe_end - info->sframe_start, info->sframe_start,
-				   SFRAME_FUNCTIONS);
+				   SFRAME_SECTION_END);
 }
 
 static int register_elf(const void __user *from, size_t size)
@@ -354,8 +396,8 @@ static int unregister_elf(const void __user *from, size_t size)
 	if (info.sframe_start)
 		return unregister_text(BIT(SFRAME_SECTION), info.sframe_start, info.text_start,
 				       info.text_end);
-	return unregister_text(BIT(SFRAME_FILE) | BIT(SFRAME_NAMED), info.text_start,
-			       info.text_start, info.text_end);
+	return unregister_text(BIT(SFRAME_FILE) | BIT(SFRAME_COMPILED) | BIT(SFRAME_NAMED),
+			       info.text_start, info.text_start, info.text_end);
 }
 
 /*

@@ -6,19 +6,35 @@
  * One more world of the core's step: its memory is that of the current process, read by
  * get_user(), which waits for a page only where that is allowed.
  */
+#include <linux/init.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_user.h>
 #include <linux/unwind_user_sframe.h>
 
+#include "compiled.h"
 #include "core/code_path.h"
 #include "core/known_code.h"
+#include "core/plain_step.h"
 #include "core/rule_step.h"
 #include "jit/jit_table.h"
 #include "map.h"
 #include "registers.h"
 #include "section_registration.h"
+#include "window_lookup.h"
+
+/* How much below the CFA step_plain() reads. */
+#define PLAIN_WINDOW 4096
+
+static struct plain_forms plain_forms __ro_after_init;
+
+static int __init plain_forms_init(void)
+{
+	plain_forms_of(BOBBIN_NATIVE_ARCH(), &plain_forms);
+	return 0;
+}
+core_initcall(plain_forms_init);
 
 static enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret)
 {
@@ -72,6 +88,8 @@ static int lookup(const struct sframe_section *section, u64 pc, struct bobbin_er
 	switch (section->kind) {
 	case SFRAME_JIT:
 		return lookup_jit(section, pc, error, row);
+	case SFRAME_COMPILED:
+		return sframe_lookup_compiled(section, pc, error, row);
 	case SFRAME_SECTION:
 		if (!view.data)
 			status = view_filled(section, error, &view);
@@ -88,27 +106,115 @@ static int lookup(const struct sframe_section *section, u64 pc, struct bobbin_er
 	}
 }
 
-/* The rule for a PC.  0; -ENOENT: no table knows the code; others: the table is removed. */
-static int find_rule(u64 pc, struct bobbin_rule *ret)
+/* Of text that stays as it is until it is unregistered; JIT code and what was empty may change. */
+static bool may_be_kept(const struct sframe_section *section)
+{
+	return section->view.data || section->kind == SFRAME_COMPILED;
+}
+
+/*
+ * By the section of a PC: 0 and the rule; -ENOENT: it does not know the code; others: it was
+ * removed.
+ */
+static int find_rule_in(struct sframe_section *section, u64 pc, struct bobbin_rule *ret)
 {
 	struct bobbin_error error = {};
-	struct sframe_section *section;
 	struct bobbin_row row;
-	int idx, status = -ENOENT;
+	int status = lookup(section, pc, &error, &row);
 
-	idx = srcu_read_lock(&sframe_srcu);
-	section = sframe_map_find(current->mm, pc);
-	if (section)
-		status = lookup(section, pc, &error, &row);
+	/* a dying task reads nothing, see core/memory.h */
+	if (fatal_signal_pending(current))
+		status = -EINTR;
 	if (!status)
 		*ret = row.rule;
-	else if (status != -ENOENT && !faulthandler_disabled())
+	else if (status != -ENOENT && status != -EINTR && !faulthandler_disabled())
 		sframe_map_drop(current->mm, section, &error);
-	srcu_read_unlock(&sframe_srcu, idx);
 	/* a function without a row for the code: nothing else knows better */
 	if (status == -ENOENT && error.reason == BOBBIN_REASON_NO_ROW)
 		return -EINVAL;
 	return status;
+}
+
+/* The rule for a PC, packed or, if it cannot be, in @ret.  0; -ENOENT; others as above. */
+static int find_rule(u64 pc, u64 *word, struct bobbin_rule *ret)
+{
+	struct sframe_map *map = sframe_map_of(current->mm);
+	struct sframe_section *section;
+	unsigned long generation;
+	int status = 0;
+
+	if (!map)
+		return -ENOENT;
+	generation = sframe_map_generation(map);
+	section = sframe_map_find(map, pc);
+	if (!section)
+		return -ENOENT;
+	*word = sframe_window_lookup(section, pc);
+	if (!*word) {
+		status = find_rule_in(section, pc, ret);
+		if (status || bobbin_rule_pack(ret, word))
+			*word = 0;
+	}
+	if (*word && may_be_kept(section))
+		sframe_cache_keep(&map->cache, &map->generation, generation, pc, *word);
+	sframe_section_put(section);
+	return status;
+}
+
+/* The packed rule for a PC that was looked up before, or 0. */
+static __always_inline u64 known_rule(const struct mm_struct *mm, u64 pc)
+{
+	const struct sframe_map *map = sframe_map_of(mm);
+
+	return map ? sframe_cache_find(&map->cache, sframe_map_generation(map), pc) : 0;
+}
+
+/* A return address that no table can know: almost all, where only the vDSO has a section. */
+static bool is_left_to_fp(const struct unwind_user_state *state)
+{
+	const struct sframe_map *map = sframe_map_of(current->mm);
+
+	return !state->exact && (!map || sframe_map_is_beyond(map, state->ip - 1));
+}
+
+static __always_inline void move_to_caller(struct unwind_user_state *state, u64 pc, u64 sp, u64 fp)
+{
+	state->ip = pc;
+	state->sp = sp;
+	state->fp = fp;
+	state->signal_frame = 0;
+	state->topmost = false;
+	state->exact = false;
+}
+
+/*
+ * The step of almost every frame: its return address and frame pointer lie below the CFA, and
+ * are read together.  false: nothing has changed, and step() may know more.
+ */
+static __always_inline bool step_plain(struct unwind_user_state *state, u64 word)
+{
+	u64 cfa, ra, fp = state->fp;
+	s64 fp_off;
+
+	if (!plain_cfa(&plain_forms, word, state->sp, fp, &cfa) || !plain_fp(word, &fp_off))
+		return false;
+	if (cfa <= state->sp || cfa % sizeof(u64))
+		return false;
+	/* of a size that is known, which is checked with less; the rest is for step() */
+	if (fp_off < -(s64)PLAIN_WINDOW ||
+	    !user_read_access_begin((const u64 __user *)(cfa + fp_off), PLAIN_WINDOW))
+		return false;
+	unsafe_get_user(ra, (const u64 __user *)(cfa + PLAIN_RA_OFF), unreadable);
+	if (fp_off != PLAIN_RA_OFF)
+		unsafe_get_user(fp, (const u64 __user *)(cfa + fp_off), unreadable);
+	user_read_access_end();
+	if (!ra)
+		return false;
+	move_to_caller(state, ra, cfa, fp);
+	return true;
+unreadable:
+	user_read_access_end();
+	return false;
 }
 
 /* Why there is no caller; or its registers. */
@@ -154,8 +260,8 @@ static bool follow_path(u64 pc, bool taken, struct code_path *path, struct bobbi
 /*
  * The frame of code that no table knows, by the way from the next instruction to the function's
  * return.  A return address alone may be after the end of its function: such frames are left to
- * frame pointers.  A way that is no proof is taken only where a process has no tables at all: there
- * it is a better guess than the frame pointer, which skips a caller in each prologue.
+ * frame pointers.  A way that is no proof is taken only in a mapping without any table: there it is
+ * a better guess than the frame pointer, which skips a caller in each prologue.
  * 0; -ENOENT: the code says nothing, or proves nothing.
  */
 static int step_bare(const struct unwind_user_state *state, struct bobbin_rule *rule,
@@ -173,7 +279,8 @@ static int step_bare(const struct unwind_user_state *state, struct bobbin_rule *
 		if (!follow_path(regs->pc, taken, &path, rule) || step(state, rule, &caller) ||
 		    known_code_return(arch, &code, caller.pc) != CODE_YES)
 			continue;
-		if (!code_path_is_certain(&path, state->exact) && sframe_mm_has_map(current->mm))
+		if (!code_path_is_certain(&path, state->exact) &&
+		    sframe_mm_covers_mapping(current->mm, regs->pc))
 			return -ENOENT;
 		*regs = caller;
 		return 0;
@@ -181,37 +288,64 @@ static int step_bare(const struct unwind_user_state *state, struct bobbin_rule *
 	return -ENOENT;
 }
 
-int unwind_user_next_sframe(struct unwind_user_state *state)
+static int apply_rule(struct unwind_user_state *state, const struct bobbin_rule *rule,
+		      struct bobbin_regs *regs)
+{
+	enum bobbin_reason reason = step(state, rule, regs);
+
+	if (reason != BOBBIN_REASON_OUTERMOST)
+		return reason ? -EINVAL : 0;
+	state->done = true;
+	return 0;
+}
+
+/* The packed rule is at hand, or none is known to be. */
+static noinline int next_general(struct unwind_user_state *state, u64 word)
 {
 	struct bobbin_regs regs = {
 		.pc = state->ip, .sp = state->sp, .fp = state->fp, .exact = state->exact};
 	struct bobbin_rule rule;
-	enum bobbin_reason reason;
-	int status;
+	unsigned long signal_frame;
+	int status = 0;
 
-	if (state->ws != sizeof(u64) || !current->mm)
+	if (!word)
+		status = find_rule(bobbin_regs_lookup_pc(&regs), &word, &rule);
+	if (!status && word) {
+		if (step_plain(state, word))
+			return 0;
+		bobbin_rule_unpack(word, &rule);
+	}
+	if (!status)
+		status = apply_rule(state, &rule, &regs);
+	else if (status == -ENOENT)
+		status = step_bare(state, &rule, &regs);
+	if (status || state->done)
+		return status;
+	signal_frame = rule.flags & BOBBIN_RULE_SIGNAL ? state->sp : 0;
+	move_to_caller(state, regs.pc, regs.sp, regs.fp);
+	state->signal_frame = signal_frame;
+	state->exact = regs.exact;
+	return 0;
+}
+
+int unwind_user_next_sframe(struct unwind_user_state *state)
+{
+	u64 word;
+
+	if (state->ws != sizeof(u64))
+		return -EOPNOTSUPP;
+	if (!current->mm)
+		return -ENOENT;
+	word = known_rule(current->mm, state->ip - !state->exact);
+	if (likely(word) && likely(step_plain(state, word)))
+		return 0;
+	if (!word && is_left_to_fp(state))
 		return -ENOENT;
 	/* a lookup may read many rows, and a stack have many frames */
-	if (!faulthandler_disabled())
+	if (!faulthandler_disabled()) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		cond_resched();
-	status = find_rule(bobbin_regs_lookup_pc(&regs), &rule);
-	if (status == -ENOENT) {
-		status = step_bare(state, &rule, &regs);
-		reason = BOBBIN_REASON_NONE;
-	} else if (!status) {
-		reason = step(state, &rule, &regs);
 	}
-	if (status)
-		return status;
-	if (reason == BOBBIN_REASON_OUTERMOST)
-		state->done = true;
-	if (reason)
-		return reason == BOBBIN_REASON_OUTERMOST ? 0 : -EINVAL;
-	state->signal_frame = rule.flags & BOBBIN_RULE_SIGNAL ? state->sp : 0;
-	state->ip = regs.pc;
-	state->sp = regs.sp;
-	state->fp = regs.fp;
-	state->exact = regs.exact;
-	state->topmost = false;
-	return 0;
+	return next_general(state, word);
 }
