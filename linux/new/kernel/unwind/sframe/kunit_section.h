@@ -9,8 +9,10 @@
 #include <kunit/test.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/sched/mm.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
+#include <linux/unwind_user_sframe.h>
 
 struct section_head {
 	u16 magic;
@@ -67,5 +69,25 @@ static inline void section_store(struct kunit *test, unsigned long at, const voi
 {
 	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)at, from, size), 0);
 }
+
+/* What fork() does to the map.  Returns @child, which is the caller's to mmput(). */
+static inline struct mm_struct *section_fork(struct kunit *test, struct mm_struct *child)
+{
+	KUNIT_ASSERT_NOT_NULL(test, child);
+	mmap_write_lock(current->mm);
+	mmap_write_lock_nested(child, SINGLE_DEPTH_NESTING);
+	KUNIT_EXPECT_EQ(test, sframe_mm_dup(child, current->mm), 0);
+	mmap_write_unlock(child);
+	mmap_write_unlock(current->mm);
+	return child;
+}
+
+/* The only suite of a file */
+#define SECTION_SUITE(suite_name, cases) \
+	static struct kunit_suite section_suite = { \
+		.name = suite_name, \
+		.test_cases = cases, \
+	}; \
+	kunit_test_suite(section_suite)
 
 #endif
