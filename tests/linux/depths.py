@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# depths.py ROUNDS - compute at the end of calls that lead 12 times from Python through C to Python.
+# depths.py ROUNDS [DEPTH] - compute at the end of calls that lead 12 times, or DEPTH, from Python
+# through C to Python.
 import sys
 
 
@@ -12,4 +13,4 @@ def deep(depth, rounds):
     return total
 
 
-deep(12, int(sys.argv[1]))
+deep(int(sys.argv[2]) if len(sys.argv) > 2 else 12, int(sys.argv[1]))
