@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * stacks.c - known stacks, in code without frame pointers: of a recursion, in threads, in
- * a signal handler on a stack of its own, in children of fork() and vfork().
+ * a signal handler on a stack of its own, in children of fork() and vfork(), and of calls of the
+ * vDSO.
  *
- * Each function that computes for a while is called f_leaf; stacks.awk knows its callers.
+ * Each other function that computes for a while is called f_leaf; stacks.awk knows its callers.
  */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEPTH 20
@@ -110,6 +112,21 @@ NOINLINE void f_vfork(int rounds)
 	sink++;
 }
 
+/* For some hundredths of a second: what a call costs depends on the machine's clock. */
+NOINLINE void f_clock(int rounds)
+{
+	struct timespec begin, now;
+	long long end;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &begin))
+		_exit(1);
+	end = begin.tv_sec * 1000000000ll + begin.tv_nsec + rounds * 10000000ll;
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while (now.tv_sec * 1000000000ll + now.tv_nsec < end);
+	sink++;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc == 3 ? argv[1] : "";
@@ -125,6 +142,8 @@ int main(int argc, char **argv)
 		f_fork(rounds);
 	else if (!strcmp(what, "vfork"))
 		f_vfork(rounds);
+	else if (!strcmp(what, "clock"))
+		f_clock(rounds);
 	else
 		return 2;
 	return 0;
