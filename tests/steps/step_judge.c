@@ -22,14 +22,16 @@
 #include <unistd.h>
 
 #include "stepped_process.h"
+#include "stepped_program.h"
 #include "stepped_walks.h"
 
 /* Of libraries' instructions one in so many is judged. */
 #define SPARSE 61
 /* A program that takes so many instructions for each that is judged is not looked at any more. */
 #define MOST_STEPS 256
-#define ARGUMENTS 8
 #define SHOWN 512
+
+_Static_assert(WALK_WAYS <= STEPPED_LEASTS, "each way has a least share");
 
 struct tally {
 	uint64_t complete, likely, likely_right, ended, wrong;
@@ -44,8 +46,8 @@ struct shown {
 struct judge {
 	bool verbose;
 	uint64_t factor, stops, most;
-	unsigned int least[WALK_WAYS];
-	char name[64], *arguments[ARGUMENTS + 1], path[PATH_MAX];
+	struct stepped_program program;
+	char path[PATH_MAX];
 	struct walk_means means;
 	struct stepped_process process;
 	struct stepped_walks walks;
@@ -107,7 +109,7 @@ static void print_wrong(struct judge *j, enum walk_way way)
 	if (j->shown_count == SHOWN)
 		return;
 	j->shown[j->shown_count++] = (struct shown){j->process.regs.rip, way};
-	printf("wrong: %s, by %s, stop %" PRIu64 ", sp %#llx, fp %#llx, code", j->name,
+	printf("wrong: %s, by %s, stop %" PRIu64 ", sp %#llx, fp %#llx, code", j->program.name,
 	       walk_way_names[way], j->stops, j->process.regs.rsp, j->process.regs.rbp);
 	for (unsigned int i = 0; i < INSN_BYTES; i++)
 		printf(" %02x", j->process.code[i]);
@@ -173,14 +175,14 @@ static bool judge_steps(struct judge *j)
 {
 	for (uint64_t steps = 0; j->stops < j->most && steps < j->most * MOST_STEPS; steps++) {
 		if ((is_own(j) || steps % SPARSE == 0) && !judge_stop(j)) {
-			printf("%s: cannot be walked\n", j->name);
+			printf("%s: cannot be walked\n", j->program.name);
 			return false;
 		}
 		if (!stepped_process_step(&j->process))
 			break;
 	}
 	if (j->process.not_understood)
-		printf("%s: %s at %#llx\n", j->name, j->process.not_understood,
+		printf("%s: %s at %#llx\n", j->program.name, j->process.not_understood,
 		       j->process.regs.rip);
 	return !j->process.not_understood;
 }
@@ -206,9 +208,9 @@ static void take_tally(struct judge *j)
 
 		if (t->wrong)
 			j->failed = true;
-		if (t->complete * 100 < j->stops * j->least[way]) {
-			printf("%s: by %s, fewer than %u %% are complete\n", j->name,
-			       walk_way_names[way], j->least[way]);
+		if (t->complete * 100 < j->stops * j->program.least[way]) {
+			printf("%s: by %s, fewer than %u %% are complete\n", j->program.name,
+			       walk_way_names[way], j->program.least[way]);
 			j->failed = true;
 		}
 		j->all[way].complete += t->complete;
@@ -222,7 +224,9 @@ static void take_tally(struct judge *j)
 
 static bool judge_program(struct judge *j)
 {
-	int r = stepped_process_start(j->arguments, &j->process);
+	/* a small stack */
+	static char *const no_environment[] = {NULL};
+	int r = stepped_process_start(j->program.arguments, no_environment, &j->process);
 	bool ok;
 
 	j->stops = 0;
@@ -231,7 +235,7 @@ static bool judge_program(struct judge *j)
 	if (!r)
 		r = stepped_walks_open(&j->means, j->process.pid, &j->walks);
 	if (r) {
-		printf("%s: cannot be run: %s\n", j->name, strerror(-r));
+		printf("%s: cannot be run: %s\n", j->program.name, strerror(-r));
 		stepped_process_end(&j->process);
 		return false;
 	}
@@ -241,27 +245,17 @@ static bool judge_program(struct judge *j)
 	stepped_process_end(&j->process);
 	if (!j->stops)
 		return false;
-	print_tally(j->name, j->stops, j->tally);
+	print_tally(j->program.name, j->stops, j->tally);
 	take_tally(j);
 	return ok;
 }
 
 static bool parse_line(struct judge *j, char *line)
 {
-	const char *words[6];
-	unsigned int i;
-
-	for (i = 0; i < 6; i++, line = NULL)
-		if (!(words[i] = strtok(line, " \n")))
-			return false;
-	snprintf(j->name, sizeof(j->name), "%s", words[0]);
-	j->most = strtoull(words[1], NULL, 0) * j->factor;
-	for (i = 0; i < WALK_WAYS; i++)
-		j->least[i] = (unsigned int)atoi(words[2 + i]);
-	for (i = 0; i < ARGUMENTS && (j->arguments[i] = strtok(NULL, " \n")); i++)
-		;
-	j->arguments[i] = NULL;
-	return i && realpath(j->arguments[0], j->path);
+	if (!stepped_program_parse(line, WALK_WAYS, &j->program))
+		return false;
+	j->most = j->program.stops * j->factor;
+	return realpath(j->program.arguments[0], j->path);
 }
 
 static int judge_all(struct judge *j)
