@@ -17,12 +17,11 @@
 
 #define BREAKPOINT 0xcc
 
-static void be_traced(char *const argv[])
+static void be_traced(char *const argv[], char *const environment[])
 {
-	/* the same addresses each time, and a small stack of the environment's words */
-	static char *const environment[] = {NULL};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	/* the same addresses each time */
 	personality(ADDR_NO_RANDOMIZE);
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
@@ -48,14 +47,22 @@ static uint64_t entry_of(pid_t pid)
 	return entry.a_type == AT_ENTRY ? entry.a_un.a_val : 0;
 }
 
-static bool wait_stopped(pid_t pid, int *signal)
+static bool wait_event(pid_t pid, int *signal, int *event)
 {
 	int status;
 
-	if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+	if (waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
 		return false;
 	*signal = WSTOPSIG(status);
+	*event = status >> 16;
 	return true;
+}
+
+static bool wait_stopped(pid_t pid, int *signal)
+{
+	int event;
+
+	return wait_event(pid, signal, &event);
 }
 
 static bool run_to(pid_t pid, uint64_t addr)
@@ -97,19 +104,22 @@ static bool look(struct stepped_process *p)
 	return true;
 }
 
-int stepped_process_start(char *const argv[], struct stepped_process *ret)
+int stepped_process_start(char *const argv[], char *const environment[],
+			  struct stepped_process *ret)
 {
 	struct shadow_regs regs;
 	int signal;
 
-	*ret = (struct stepped_process){.pid = fork(), .mapped = true};
+	memset(ret, 0, sizeof(*ret));
+	ret->mapped = true;
+	ret->pid = fork();
 	if (ret->pid < 0)
 		return -errno;
 	if (!ret->pid)
-		be_traced(argv);
+		be_traced(argv, environment);
 	if (!wait_stopped(ret->pid, &signal))
 		return -ENOENT;
-	ptrace(PTRACE_SETOPTIONS, ret->pid, NULL, PTRACE_O_EXITKILL);
+	ptrace(PTRACE_SETOPTIONS, ret->pid, NULL, PTRACE_O_EXITKILL | PTRACE_O_TRACEVFORK);
 	if (!run_to(ret->pid, entry_of(ret->pid)) || !look(ret)) {
 		stepped_process_end(ret);
 		return -ENOEXEC;
@@ -124,24 +134,18 @@ void stepped_process_end(struct stepped_process *process)
 	if (!process->pid)
 		return;
 	kill(process->pid, SIGKILL);
-	waitpid(process->pid, NULL, 0);
-	process->pid = 0;
+	waitpid(process->pid, NULL, __WALL);
+	if (process->parent.pid) {
+		kill(process->parent.pid, SIGKILL);
+		waitpid(process->parent.pid, NULL, 0);
+	}
+	process->pid = process->parent.pid = 0;
 }
 
 static bool changes_mappings(uint64_t number)
 {
 	return number == SYS_mmap || number == SYS_munmap || number == SYS_mprotect ||
 	       number == SYS_mremap;
-}
-
-/* A signal was taken; its handler begins, or there is none. */
-static bool follow_signal(struct stepped_process *p, const struct shadow_regs *before,
-			  const struct shadow_regs *after)
-{
-	if (shadow_signal(&p->shadow, before, after))
-		return true;
-	p->not_understood = "a signal that no handler took";
-	return false;
 }
 
 static bool follow(struct stepped_process *p, enum insn_kind kind, const struct shadow_regs *before,
@@ -155,26 +159,91 @@ static bool follow(struct stepped_process *p, enum insn_kind kind, const struct 
 	return false;
 }
 
-bool stepped_process_step(struct stepped_process *process)
+/* Signals that change nothing where no handler takes them. */
+static bool is_ignored(int signal)
 {
-	const struct shadow_regs before = shadow_regs(&process->regs);
-	const enum insn_kind kind = insn_kind(process->code);
-	const int taken = process->signal;
-	struct shadow_regs after;
+	return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
+}
+
+/* A signal was taken; its handler begins, or there is none, and the instruction was executed. */
+static bool follow_signal(struct stepped_process *p, int taken, enum insn_kind kind,
+			  const struct shadow_regs *before, const struct shadow_regs *after)
+{
+	if (shadow_signal(&p->shadow, before, after))
+		return true;
+	if (is_ignored(taken))
+		return follow(p, kind, before, after);
+	p->not_understood = "a signal that no handler took";
+	return false;
+}
+
+/* The process has made another, which it waits for: that is stepped from now on. */
+static bool enter_child(struct stepped_process *p)
+{
+	unsigned long child;
 	int signal;
 
+	if (ptrace(PTRACE_GETEVENTMSG, p->pid, NULL, &child) ||
+	    !wait_stopped((pid_t)child, &signal))
+		return false;
+	p->parent.pid = p->pid;
+	p->parent.regs = p->regs;
+	p->parent.shadow = p->shadow;
+	p->pid = p->shadow.pid = (pid_t)child;
+	p->signal = 0;
+	if (!look(p))
+		return false;
+	if (p->regs.rsp != p->parent.regs.rsp) {
+		struct shadow_regs regs = shadow_regs(&p->regs);
+
+		shadow_begin(&p->shadow, p->pid, &regs);
+	}
+	return true;
+}
+
+/* What a process does that nobody waits for from then on. */
+static bool is_end_of_child(const struct stepped_process *p, enum insn_kind kind)
+{
+	const unsigned long long number = p->regs.rax;
+
+	return p->parent.pid && kind == INSN_SYSCALL &&
+	       (number == SYS_execve || number == SYS_exit || number == SYS_exit_group);
+}
+
+static void leave_child(struct stepped_process *p)
+{
+	ptrace(PTRACE_DETACH, p->pid, NULL, NULL);
+	p->pid = p->parent.pid;
+	p->regs = p->parent.regs;
+	p->shadow = p->parent.shadow;
+	p->parent.pid = 0;
+	p->signal = 0;
+}
+
+bool stepped_process_step(struct stepped_process *process)
+{
+	const enum insn_kind kind = insn_kind(process->code);
+	const int taken = process->signal;
+	struct shadow_regs before, after;
+	int signal, event;
+
+	if (is_end_of_child(process, kind))
+		leave_child(process);
+	before = shadow_regs(&process->regs);
 	if (ptrace(PTRACE_SINGLESTEP, process->pid, NULL, taken))
 		return false;
-	if (!wait_stopped(process->pid, &signal)) {
+	if (!wait_event(process->pid, &signal, &event)) {
 		process->pid = 0;
 		return false;
 	}
+	if (event == PTRACE_EVENT_VFORK)
+		return enter_child(process);
 	if (!look(process))
 		return false;
 	after = shadow_regs(&process->regs);
 	process->signal = signal == SIGTRAP ? 0 : signal;
 	if (taken)
-		return follow_signal(process, &before, &after);
+		return follow_signal(process, taken, kind, &before, &after);
 	/* it has faulted */
 	if (process->signal && before.pc == after.pc && before.sp == after.sp)
 		return true;

@@ -17,6 +17,8 @@
  * @signal: to be taken with the next step
  * @mapped: something was mapped or unmapped since this was last set to false
  * @not_understood: why stepping ended early; NULL: the program has ended
+ * @parent: what waits for the process, which it has made by vfork() or the like and which is stepped
+ *	until it executes a program or ends; pid 0: nobody
  */
 struct stepped_process {
 	pid_t pid;
@@ -26,10 +28,16 @@ struct stepped_process {
 	bool mapped;
 	const char *not_understood;
 	struct shadow_stack shadow;
+	struct {
+		pid_t pid;
+		struct user_regs_struct regs;
+		struct shadow_stack shadow;
+	} parent;
 };
 
 /* Run a program up to its entry point.  0 or a negative errno. */
-int stepped_process_start(char *const argv[], struct stepped_process *ret);
+int stepped_process_start(char *const argv[], char *const environment[],
+			  struct stepped_process *ret);
 void stepped_process_end(struct stepped_process *process);
 
 /* Execute an instruction; false: that was the last one. */
