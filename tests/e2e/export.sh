@@ -3,59 +3,12 @@
 # Recordings in the formats of other programs weigh there what they do in the report.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/weights.sh"
-
-# pprof OPTION… FILE: Go's own, with all functions
-pprof() {
-	for folder in "$sources/../../build/toolchain/go/usr/lib"/go-*; do
-		[ ! -x "$folder/pkg/tool/linux_amd64/pprof" ] || tool=$folder/pkg/tool/linux_amd64/pprof
-	done
-	[ -n "${tool:-}" ] || skip "no pprof in build/toolchain"
-	HOME=$PWD PPROF_TMPDIR=$PWD "$tool" -symbolize=none -nodecount=1000000 -nodefraction=0 \
-		-edgefraction=0 "$@"
-}
-
-# pprof_weights total|self FILE [OPTION…]
-pprof_weights() {
-	column=$1 file=$2
-	shift 2
-	pprof -top "$@" "$file" >top 2>err || fail "pprof: $(cat err)"
-	awk -v column="$column" '
-		listed {
-			weight = column == "total" ? $5 : $2
-			sub(/%/, "", weight)
-			sub(/^ *[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+ +/, "")
-			sub(/ \(inline\)$/, "")
-			printf "%s\t%.2f\n", $0, weight
-		}
-		$1 == "flat" { listed = 1 }' top
-}
-
-# callgrind_weights total|self FILE: functions of the same name are one
-callgrind_weights() {
-	inclusive=no
-	[ "$1" = self ] || inclusive=yes
-	needs callgrind_annotate
-	callgrind_annotate --inclusive=$inclusive --threshold=100 --auto=no "$2" >annotated 2>err ||
-		fail "callgrind_annotate: $(cat err)"
-	[ ! -s err ] || fail "callgrind_annotate says: $(cat err)"
-	awk '
-		/PROGRAM TOTALS/ { total = $1; gsub(/,/, "", total) }
-		/^ *[0-9,]+ \([ 0-9.]+%\) +[^ :]*:/ {
-			weight = $1
-			gsub(/,/, "", weight)
-			sub(/^ *[0-9,]+ \([ 0-9.]+%\) +[^ :]*:/, "")
-			sub(/ \[.*\]$/, "")
-			weights[$0] += weight
-		}
-		END {
-			for (name in weights)
-				printf "%s\t%.2f\n", name, 100 * weights[name] / total
-		}' annotated
-}
+. "$(dirname "$0")/pprof.sh"
+. "$(dirname "$0")/callgrind.sh"
 
 it_has_the_weights_of_the_report_in_pprof() {
 	busy_recording
-	quietly "$bobbin" export -o build.pb.gz
+	exports -o build.pb.gz
 	for column in self total; do
 		report_weights $column
 		pprof_weights $column build.pb.gz -sample_index=cpu >weights
@@ -65,7 +18,7 @@ it_has_the_weights_of_the_report_in_pprof() {
 
 it_counts_samples_in_pprof() {
 	busy_recording
-	quietly "$bobbin" export --format pprof -o profile
+	exports --format pprof -o profile
 	pprof -raw profile >raw
 	"$bobbin" script -q -F tid >samples
 	awk '/^Samples:/ { on = 1; next } /^Locations/ { on = 0 } on && $2 ~ /^[0-9]+:$/ { n += $1 } END { print n }' \
@@ -84,7 +37,7 @@ it_counts_samples_in_pprof() {
 
 it_has_the_weights_of_the_report_in_callgrind() {
 	busy_recording
-	quietly "$bobbin" export -o callgrind.out.build
+	exports -o callgrind.out.build
 	for column in self total; do
 		report_weights $column
 		callgrind_weights $column callgrind.out.build >weights
@@ -95,7 +48,7 @@ it_has_the_weights_of_the_report_in_callgrind() {
 
 it_compresses_what_is_called_gz() {
 	busy_recording
-	quietly "$bobbin" export -o build.callgrind.gz
+	exports -o build.callgrind.gz
 	gzip -dc build.callgrind.gz >unpacked
 	"$bobbin" export -q --format callgrind >plain
 	cmp plain unpacked
@@ -109,7 +62,7 @@ it_tells_copies_of_a_program_apart() {
 	"$bobbin" report -q -g none --no-children --sort dso --full |
 		awk '$2 == "one" || $2 == "two" { print $2, $1 }' | sort >shares
 	[ "$(wc -l <shares)" -eq 2 ] || fail "not both are there: $(cat shares)"
-	quietly "$bobbin" export --format callgrind -o profile
+	exports --format callgrind -o profile
 	awk '
 		/^ob=/ { sub(/.*\//, ""); file = $0 }
 		/^calls=/ { getline; next }
@@ -120,8 +73,8 @@ it_tells_copies_of_a_program_apart() {
 
 it_counts_a_recursion_once() {
 	record -F 2500 "$(program deep)" 500 20
-	quietly "$bobbin" export -o deep.pb.gz
-	quietly "$bobbin" export -o callgrind.out.deep
+	exports -o deep.pb.gz
+	exports -o callgrind.out.deep
 	"$bobbin" report -q -g none --sort sym --full --no-fold >report
 	awk '$4 == "descend" { sub(/%/, "", $1); print "descend\t" $1 }' report >ten
 	[ -s ten ] || fail "no descend: $(cat report)"
@@ -133,8 +86,8 @@ it_counts_a_recursion_once() {
 
 it_keeps_lines_and_inlined_functions() {
 	record -F 2500 "$(program_as lined chain -g)" 500
-	quietly "$bobbin" export -o chain.pb.gz
-	quietly "$bobbin" export -o callgrind.out.chain
+	exports -o chain.pb.gz
+	exports -o callgrind.out.chain
 	pprof -list '^spin$' chain.pb.gz >list 2>err || fail "pprof: $(cat err)"
 	grep -q 'spin\.h' list || fail "no source: $(cat list)"
 	callgrind_annotate --auto=yes --include="$sources" callgrind.out.chain >annotated
@@ -174,8 +127,8 @@ it_leaves_no_half_of_a_file_on_a_full_disk() {
 
 it_is_read_whatever_the_names_are() {
 	nasty_recording
-	quietly "$bobbin" export -o nasty.pb.gz
-	quietly "$bobbin" export -o callgrind.out.nasty
+	exports -o nasty.pb.gz
+	exports -o callgrind.out.nasty
 	pprof -raw nasty.pb.gz >raw 2>err || fail "pprof: $(cat err)"
 	grep -q 'n"\\</script>' raw || fail "no such function: $(cat raw)"
 	callgrind_weights total callgrind.out.nasty >weights
@@ -185,8 +138,8 @@ it_is_read_whatever_the_names_are() {
 
 it_is_read_however_long_a_name_is() {
 	long_recording
-	quietly "$bobbin" export -o long.pb.gz
-	quietly "$bobbin" export -o callgrind.out.long
+	exports -o long.pb.gz
+	exports -o callgrind.out.long
 	pprof_weights total long.pb.gz >weights
 	grep -q fffffff weights || fail "no long name in pprof: $(cut -c 1-80 weights)"
 	callgrind_weights total callgrind.out.long >weights

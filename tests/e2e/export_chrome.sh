@@ -26,7 +26,7 @@ is_valid() {
 
 it_has_the_weights_of_the_report() {
 	busy_recording
-	quietly "$bobbin" export -o build.trace.json
+	exports -o build.trace.json
 	is_valid build.trace.json
 	as_in_the_report build.trace.json
 	grep "$(printf '^profile\tcc1 (pid [0-9]*), cc1 (tid [0-9]*)\tmicroseconds\t')" view
@@ -34,7 +34,7 @@ it_has_the_weights_of_the_report() {
 
 it_has_samples_at_their_times() {
 	busy_recording
-	quietly "$bobbin" export -o build.trace.json
+	exports -o build.trace.json
 	"$bobbin" script -q -F tid,time,period | awk 'NF { sub(/:/, "", $2); print $1, $2, $3 }' >samples
 	python3 - build.trace.json samples <<-'END'
 		import collections, json, sys
@@ -56,7 +56,7 @@ it_has_samples_at_their_times() {
 
 it_counts_a_recursion_once() {
 	record -F 2500 "$(program deep)" 500 20
-	quietly "$bobbin" export -o deep.trace.json
+	exports -o deep.trace.json
 	"$bobbin" report -q -g none --sort sym --full --no-fold >report
 	awk '$4 == "descend" { sub(/%/, "", $1); print "descend\t" $1 }' report >ten
 	[ -s ten ] || fail "no descend: $(cat report)"
@@ -67,7 +67,7 @@ it_counts_a_recursion_once() {
 
 it_has_a_lane_for_each_thread() {
 	threads_recording
-	quietly "$bobbin" export -o threads.trace.json
+	exports -o threads.trace.json
 	is_valid threads.trace.json
 	"$bobbin" script -q -F comm,pid,tid |
 		awk 'NF { split($2, id, "/"); print $1 " (tid " id[2] ")" }' | sort -u >threads
@@ -87,13 +87,13 @@ it_has_a_lane_for_each_thread() {
 
 it_says_where_functions_are() {
 	record -F 2500 "$(program_as lined chain -g)" 500
-	quietly "$bobbin" export -o chain.trace.json
+	exports -o chain.trace.json
 	grep -q '"name": "spin", "category": "[^"]*/lined", "file": "[^"]*/spin\.h", "line": [1-9]' chain.trace.json
 }
 
 it_says_how_stacks_were_walked_and_why_they_end() {
 	cut_recording
-	quietly "$bobbin" export -o cut.trace.json
+	exports -o cut.trace.json
 	as_in_the_report cut.trace.json
 	reasons | sort | uniq -c >reasons
 	python3 - cut.trace.json >told <<-'END'
@@ -109,7 +109,7 @@ it_says_how_stacks_were_walked_and_why_they_end() {
 
 it_has_lanes_for_further_events() {
 	record -e cpu-clock,page-faults -F 2500 gcc -O2 -c -o /dev/null -x c /dev/null
-	quietly "$bobbin" export -o events.trace.json
+	exports -o events.trace.json
 	is_valid events.trace.json
 	speedscope events.trace.json
 	grep -q "$(printf '^profile\t.*, cc1 (tid ')" view || fail "no clock: $(cat view)"
@@ -118,7 +118,7 @@ it_has_lanes_for_further_events() {
 
 it_is_read_if_it_is_empty() {
 	empty_recording
-	quietly "$bobbin" export -o empty.trace.json
+	exports -o empty.trace.json
 	is_valid empty.trace.json
 	speedscope empty.trace.json
 	! grep '^profile' view
@@ -126,7 +126,7 @@ it_is_read_if_it_is_empty() {
 
 it_is_read_whatever_the_names_are() {
 	nasty_recording
-	quietly "$bobbin" export -o nasty.trace.json
+	exports -o nasty.trace.json
 	is_valid nasty.trace.json
 	speedscope nasty.trace.json
 	grep -q 'n"\\</script>' view || fail "no such function: $(cat view)"
@@ -135,7 +135,7 @@ it_is_read_whatever_the_names_are() {
 
 it_is_read_however_long_a_name_is() {
 	long_recording
-	quietly "$bobbin" export -o long.trace.json
+	exports -o long.trace.json
 	speedscope long.trace.json
 	grep -q 'ffff… #[0-9]' view || fail "no long name: $(cut -c 1-80 view)"
 	[ "$(wc -c <long.trace.json)" -lt 1000000 ]

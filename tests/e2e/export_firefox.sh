@@ -3,62 +3,7 @@
 # The Firefox Profiler reads recordings, and functions weigh there what they do in the report.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/weights.sh"
-
-viewers=$sources/../../build/viewers
-export PROFILER_CLI_SESSION_DIR="$work" PROFILER_CLI_NO_SYMBOLICATE=1
-
-# viewer ARGUMENT…: the Firefox Profiler's command
-viewer() {
-	"$viewers/node/node" \
-		"$viewers/profiler-cli/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js" "$@"
-}
-
-# loads FILE: the viewer has it, until the case ends
-loads() {
-	[ -e "$viewers/node" ] && [ -e "$viewers/profiler-cli" ] ||
-		skip "no profiler-cli in build/viewers, see tools/fetch-viewers"
-	needs python3
-	session=$((${session:-0} + 1))
-	spawn "$viewers/node/node" \
-		"$viewers/profiler-cli/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js" \
-		--daemon "$PWD/$1" --session "$$-$session"
-	for _ in $(seq 600); do
-		! asks_viewer list thread list --limit 0 || return 0
-		kill -0 "$pid" || fail "the viewer has ended: $(cat "$work/$$-$session.log")"
-		sleep 0.1
-	done
-	fail "the viewer does not load $1: $(cat viewer.err)"
-}
-
-# asks_viewer FILE COMMAND…: what it answers, as JSON in FILE
-asks_viewer() {
-	answer=$1
-	shift
-	viewer "$@" --json --session "$$-$session" >"$answer" 2>viewer.err
-}
-
-# threads: their handles, a line each
-threads() {
-	python3 -c 'import json; [print(t["threadHandle"]) for t in json.load(open("list"))["threads"]]'
-}
-
-# viewer_weights total|self: of the functions of all threads, by their names
-viewer_weights() {
-	for thread in $(threads); do
-		asks_viewer "functions-$thread" thread functions --thread "$thread" --limit 0 ||
-			fail "no functions of $thread: $(cat viewer.err)"
-	done
-	python3 - "$1" <<-'END'
-		import collections, glob, json, sys
-		weights, all = collections.Counter(), 0
-		for name in glob.glob("functions-*"):
-		    for f in json.load(open(name))["functions"]:
-		        weights[f["name"]] += f[sys.argv[1] + "Samples"]
-		        all += f["selfSamples"]
-		for name, weight in weights.items():
-		    print(f"{name}\t{100 * weight / all:.2f}")
-	END
-}
+. "$(dirname "$0")/profiler_cli.sh"
 
 # holds FILE EXPRESSION: true for the JSON in FILE, where rows(table) are the rows of a table
 holds() {
@@ -84,7 +29,7 @@ holds() {
 
 it_has_the_weights_of_the_report() {
 	busy_recording
-	quietly "$bobbin" export -o build.profile.json
+	exports -o build.profile.json
 	loads build.profile.json
 	for column in self total; do
 		report_weights $column
@@ -95,7 +40,7 @@ it_has_the_weights_of_the_report() {
 
 it_has_each_sample() {
 	busy_recording
-	quietly "$bobbin" export -o build.firefox.json
+	exports -o build.firefox.json
 	"$bobbin" script -q -F tid >script
 	holds build.firefox.json "len(samples) == $(grep -c . script)"
 	holds build.firefox.json "meta['preprocessedProfileVersion'] == 66"
@@ -111,7 +56,7 @@ it_has_each_sample() {
 
 it_keeps_reasons_and_sources() {
 	busy_recording
-	quietly "$bobbin" export -o build.profile.json
+	exports -o build.profile.json
 	reasons | sort | uniq -c | awk '$2 && $2 != "NO_USER" { print $2, $1 }' >told
 	while read -r reason count; do
 		holds build.profile.json \
@@ -128,7 +73,7 @@ it_keeps_reasons_and_sources() {
 
 it_knows_the_files_of_code() {
 	busy_recording
-	quietly "$bobbin" export -o build.profile.json
+	exports -o build.profile.json
 	cc1=$(gcc -print-prog-name=cc1)
 	id=$(readelf -n "$cc1" | sed -n 's/.*Build ID: //p')
 	[ -n "$id" ]
@@ -143,7 +88,7 @@ it_knows_the_files_of_code() {
 
 it_has_a_thread_for_each() {
 	record -F 2500 "$(program threads)" 300
-	quietly "$bobbin" export -o threads.profile.json
+	exports -o threads.profile.json
 	loads threads.profile.json
 	[ "$(threads | wc -l)" -eq 3 ]
 	for function in first second in_main; do
@@ -159,7 +104,7 @@ it_has_a_thread_for_each() {
 
 it_keeps_lines_and_inlined_functions() {
 	record -F 2500 "$(program_as lined chain -g)" 500
-	quietly "$bobbin" export -o chain.profile.json
+	exports -o chain.profile.json
 	loads chain.profile.json
 	asks_viewer functions thread functions --thread t-0 --search spin --limit 0
 	handle=$(sed -n 's/.*"functionHandle": "\(f-[0-9]*\)".*/\1/p' functions | head -n 1)
@@ -178,7 +123,7 @@ it_keeps_lines_and_inlined_functions() {
 
 it_keeps_further_events() {
 	record -e cpu-clock,page-faults "$(program threads)" 300
-	quietly "$bobbin" export -o events.profile.json
+	exports -o events.profile.json
 	loads events.profile.json
 	holds events.profile.json "any(t['name'].endswith('(page-faults)') and not t['isMainThread'] and
 		t['samples']['weightType'] == 'samples' for t in threads)"
@@ -201,7 +146,7 @@ report_events() {
 
 it_reads_hostile_names() {
 	nasty_recording
-	quietly "$bobbin" export -o nasty.profile.json
+	exports -o nasty.profile.json
 	report_weights self | head -n 1 >first
 	loads nasty.profile.json
 	viewer_weights self >weights
@@ -213,7 +158,7 @@ it_reads_hostile_names() {
 
 it_reads_long_names() {
 	long_recording
-	quietly "$bobbin" export -o long.profile.json
+	exports -o long.profile.json
 	loads long.profile.json
 	viewer_weights total >weights
 	grep -q fffffffffffffff weights
@@ -222,7 +167,7 @@ it_reads_long_names() {
 
 it_reads_a_recording_without_samples() {
 	record -e page-faults -c 1000000000 true
-	quietly "$bobbin" export -o empty.profile.json
+	exports -o empty.profile.json
 	loads empty.profile.json
 	[ "$(threads | wc -l)" -eq 1 ]
 	holds empty.profile.json "not samples and not markers"
@@ -231,7 +176,7 @@ it_reads_a_recording_without_samples() {
 
 it_is_the_same_when_compressed() {
 	busy_recording
-	quietly "$bobbin" export -o build.profile.json.gz
+	exports -o build.profile.json.gz
 	"$bobbin" export -q --format firefox >plain
 	gzip -dc build.profile.json.gz | cmp - plain
 	loads build.profile.json.gz
@@ -242,7 +187,7 @@ it_says_where_functions_are() {
 	needs python3 nm
 	file=$(program chain)
 	record -F 2500 "$file" 300
-	quietly "$bobbin" export -o chain.profile.json
+	exports -o chain.profile.json
 	nm -S "$file" >symbols
 	python3 - <<-'END' || fail "native symbols: $(cat err)"
 		import json
@@ -276,7 +221,7 @@ it_shows_the_instructions_of_functions() {
 	readers=$sources/../../build/readers
 	[ -x "$readers/samply/samply" ] || skip "no samply in build/readers, see tools/fetch-readers"
 	record -F 2500 "$(program chain)" 500
-	quietly "$bobbin" export -o chain.profile.json
+	exports -o chain.profile.json
 	loads chain.profile.json
 	asks_viewer functions thread functions --thread t-0 --search spin --limit 0
 	handle=$(sed -n 's/.*"functionHandle": "\(f-[0-9]*\)".*/\1/p' functions | head -n 1)

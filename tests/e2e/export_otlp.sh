@@ -14,7 +14,7 @@ count_of() {
 
 it_has_the_weights_of_the_report() {
 	busy_recording
-	quietly "$bobbin" export -o build.otlp
+	exports -o build.otlp
 	decode build.otlp
 	for column in self total; do
 		report_weights $column
@@ -54,7 +54,7 @@ it_is_taken_by_the_receiver_of_the_collector() {
 	[ -x "$receiver" ] || skip "no receiver in build/collector, see tools/fetch-collector"
 	needs curl
 	busy_recording
-	quietly "$bobbin" export -o build.otlp
+	exports -o build.otlp
 	# it ends when nobody can write to its input any more
 	mkfifo input
 	spawn sh -c 'exec "$1" <input >received' sh "$receiver"
@@ -62,7 +62,7 @@ it_is_taken_by_the_receiver_of_the_collector() {
 	eventually grep -q '^listening' received
 	address=$(sed -n 's/^listening //p' received)
 	posts build.otlp
-	quietly "$bobbin" export -o build.otlp.gz
+	exports -o build.otlp.gz
 	posts build.otlp.gz -H 'Content-Encoding: gzip'
 	exec 8>&-
 	wait "$pid" || fail "exit status $? of the receiver"
@@ -76,7 +76,7 @@ it_is_taken_by_the_receiver_of_the_collector() {
 
 it_says_what_is_known_of_samples() {
 	record -e cpu-clock -F 2500 "$(program threads)"
-	quietly "$bobbin" export --format otlp -o request
+	exports --format otlp -o request
 	facts request
 	# those of a clock count for a period each
 	has_facts 'profile cpu-clock samples count cpu nanoseconds 400000 [1-9][0-9]* [1-9][0-9]* [0-9]* [0-9]*' \
@@ -92,7 +92,7 @@ it_says_what_is_known_of_samples() {
 
 it_keeps_reasons_sources_and_build_ids() {
 	busy_recording
-	quietly "$bobbin" export -o build.otlp.pb
+	exports -o build.otlp.pb
 	facts build.otlp.pb
 	for reason in OUTERMOST $(reasons | grep -v -x NO_USER | sort -u); do
 		[ "$(count_of bobbin.stack_end "$reason")" -eq "$(reasons | grep -c -x "$reason")" ] ||
@@ -105,7 +105,7 @@ it_keeps_reasons_sources_and_build_ids() {
 
 it_keeps_lines_and_inlined_functions() {
 	record -F 2500 "$(program_as lined chain -g)" 500
-	quietly "$bobbin" export -o chain.otlp
+	exports -o chain.otlp
 	facts chain.otlp
 	has_facts 'function spin .*/spin\.h' 'location native spin:[1-9][0-9]*.*'
 	cat >inlined.c <<-END
@@ -128,7 +128,7 @@ it_keeps_lines_and_inlined_functions() {
 	END
 	gcc -O2 -g -o inlined inlined.c
 	record -F 2500 ./inlined
-	quietly "$bobbin" export -o inlined.otlp
+	exports -o inlined.otlp
 	facts inlined.otlp
 	has_facts 'location native inner:4 < outer:9'
 }
@@ -137,7 +137,7 @@ it_has_a_profile_for_each_event() {
 	needs_root
 	expect 0 "$bobbin" record --off-cpu -e cpu-clock -F 2500 -- sh -c \
 		'"$1" share; "$1" sleep' sh "$(program waits -D_GNU_SOURCE)"
-	quietly "$bobbin" export -o waits.otlp
+	exports -o waits.otlp
 	facts waits.otlp
 	grep '^profile ' facts
 	[ "$(grep -c '^profile ' facts)" -ge 2 ]
@@ -155,15 +155,15 @@ it_has_a_profile_for_each_event() {
 
 it_has_weights_where_samples_are_no_periods() {
 	record -e page-faults -c 1 "$(program chain)" 100
-	quietly "$bobbin" export -o faults.otlp
+	exports -o faults.otlp
 	facts faults.otlp
 	has_facts "profile page-faults page-faults count page-faults count 1 .* $("$bobbin" script -q -F tid | grep -c .)"
 }
 
 it_compresses_what_is_called_gz() {
 	busy_recording
-	quietly "$bobbin" export -o build.otlp.pb.gz
-	quietly "$bobbin" export -o build.otlp
+	exports -o build.otlp.pb.gz
+	exports -o build.otlp
 	gzip -dc build.otlp.pb.gz >unpacked
 	for request in unpacked build.otlp; do
 		facts $request
@@ -179,7 +179,7 @@ it_compresses_what_is_called_gz() {
 
 it_is_a_request_without_samples_too() {
 	record -e cpu-clock:u -c 1000000000 true
-	quietly "$bobbin" export -o none.otlp
+	exports -o none.otlp
 	facts none.otlp
 	has_facts 'profile cpu-clock:u samples count cpu nanoseconds 1000000000 0 0 0 0' \
 		'resource service.name unknown_service'
@@ -187,7 +187,7 @@ it_is_a_request_without_samples_too() {
 
 it_is_read_whatever_the_names_are() {
 	nasty_recording
-	quietly "$bobbin" export -o nasty.otlp
+	exports -o nasty.otlp
 	facts nasty.otlp
 	has_facts 'function n"\\</script>.*F0RG.*'
 	none -P '[\x00-\x09\x0b-\x1f\x7f]' <facts
@@ -196,7 +196,7 @@ it_is_read_whatever_the_names_are() {
 
 it_is_read_however_long_a_name_is() {
 	long_recording
-	quietly "$bobbin" export -o long.otlp
+	exports -o long.otlp
 	decode long.otlp
 	otlp_reader weights total >weights
 	grep -q 'f\{10000\}' weights || fail "no long name: $(cut -c 1-80 weights)"

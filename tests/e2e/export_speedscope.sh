@@ -28,7 +28,7 @@ is_valid() {
 
 it_has_the_weights_of_the_report() {
 	busy_recording
-	quietly "$bobbin" export -o build.speedscope.json
+	exports -o build.speedscope.json
 	is_valid build.speedscope.json
 	as_in_the_report build.speedscope.json
 	# the compiler itself is shown at first
@@ -38,7 +38,7 @@ it_has_the_weights_of_the_report() {
 
 it_counts_a_recursion_once() {
 	record -F 2500 "$(program deep)" 500 20
-	quietly "$bobbin" export -o deep.speedscope.json
+	exports -o deep.speedscope.json
 	"$bobbin" report -q -g none --sort sym --full --no-fold >report
 	awk '$4 == "descend" { sub(/%/, "", $1); print "descend\t" $1 }' report >ten
 	[ -s ten ] || fail "no descend: $(cat report)"
@@ -49,7 +49,7 @@ it_counts_a_recursion_once() {
 
 it_has_a_profile_for_each_thread() {
 	threads_recording
-	quietly "$bobbin" export -o threads.speedscope.json
+	exports -o threads.speedscope.json
 	is_valid threads.speedscope.json
 	"$bobbin" script -q -F comm,pid,tid | awk 'NF { print $1 " " $2 }' | sort -u >threads
 	[ "$(wc -l <threads)" -ge 3 ] || fail "too few threads: $(cat threads)"
@@ -67,14 +67,14 @@ it_has_a_profile_for_each_thread() {
 
 it_says_where_functions_are() {
 	record -F 2500 "$(program_as lined chain -g)" 500
-	quietly "$bobbin" export -o chain.speedscope.json
+	exports -o chain.speedscope.json
 	speedscope chain.speedscope.json
 	grep -q "$(printf '^function\tspin\t.*/spin\\.h:[1-9]')" view || fail "no line: $(cat view)"
 }
 
 it_says_why_stacks_are_not_complete() {
 	cut_recording
-	quietly "$bobbin" export -o cut.speedscope.json
+	exports -o cut.speedscope.json
 	is_valid cut.speedscope.json
 	as_in_the_report cut.speedscope.json
 	reasons | sort | uniq -c | sort -rn >reasons
@@ -100,13 +100,13 @@ it_says_why_stacks_are_not_complete() {
 
 it_says_how_stacks_were_walked() {
 	busy_recording
-	quietly "$bobbin" export -o build.speedscope.json
+	exports -o build.speedscope.json
 	grep -q '{"stack_end": "OUTERMOST", "unwound_by": "[^"]*\.eh_frame' build.speedscope.json
 }
 
 it_has_profiles_for_further_events() {
 	record -e cpu-clock,page-faults -F 2500 gcc -O2 -c -o /dev/null -x c /dev/null
-	quietly "$bobbin" export -o events.speedscope.json
+	exports -o events.speedscope.json
 	is_valid events.speedscope.json
 	speedscope events.speedscope.json
 	grep -q "$(printf '^profile\tcc1 [0-9]*/[0-9]*\tnanoseconds\t')" view || fail "no clock: $(cat view)"
@@ -115,7 +115,7 @@ it_has_profiles_for_further_events() {
 
 it_is_read_if_it_is_empty() {
 	empty_recording
-	quietly "$bobbin" export -o empty.speedscope.json
+	exports -o empty.speedscope.json
 	is_valid empty.speedscope.json
 	speedscope empty.speedscope.json
 	! grep '^profile' view
@@ -123,7 +123,7 @@ it_is_read_if_it_is_empty() {
 
 it_is_read_whatever_the_names_are() {
 	nasty_recording
-	quietly "$bobbin" export -o nasty.speedscope.json
+	exports -o nasty.speedscope.json
 	is_valid nasty.speedscope.json
 	speedscope nasty.speedscope.json
 	grep -q 'n"\\</script>' view || fail "no such function: $(cat view)"
@@ -132,7 +132,7 @@ it_is_read_whatever_the_names_are() {
 
 it_is_read_however_long_a_name_is() {
 	long_recording
-	quietly "$bobbin" export -o long.speedscope.json
+	exports -o long.speedscope.json
 	speedscope long.speedscope.json
 	awk -F '\t' '$1 == "function" && length($2) > 10000' view | grep -q fffffff ||
 		fail "no long name: $(cut -c 1-80 view)"
