@@ -175,15 +175,24 @@ it_insists_if_the_user_does() {
 	ended_with $((128 + 9))
 }
 
+# chain_here: the program of this case that runs
+chain_here() {
+	for child in $(pgrep -x chain); do
+		[ "$(readlink "/proc/$child/exe")" != "$work/bin/chain" ] || echo "$child"
+	done | grep .
+}
+
 # Type Ctrl-C where bobbin is in the foreground.
 type_interrupt() {
-	sleep 1
+	eventually chain_here
+	child=$(chain_here)
+	works_on "$child"
 	printf '\003'
-	sleep 1
+	eventually gone "$child"
 }
 
 it_ends_on_the_terminals_interrupt() {
-	needs script
+	needs script pgrep
 	type_interrupt | expect 130 script -qec "'$bobbin' record '$(program chain)' 60000" /dev/null
 	stacks | some 'spin c b a main'
 	[ "$(ls -A | grep -c perf)" -eq 1 ]

@@ -3,7 +3,7 @@
 # Help where it was asked for, a hint and exit status 2 where something is wrong.
 . "$(dirname "$0")/lib.sh"
 
-commands="record top report annotate script flamegraph stack maps doctor"
+commands="record top report annotate script flamegraph stack core maps doctor"
 
 # wrong ARGUMENT…: exit status 2, something on stderr, nothing on stdout
 wrong() {
