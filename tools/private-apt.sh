@@ -108,3 +108,15 @@ unpack_alone() {
 	shift 2
 	unpack_listed "$@"
 }
+
+# download_source SUITE PACKAGE: the archives of its source, into ./apt
+download_source() {
+	configure_apt "$1" "$(dpkg --print-architecture)"
+	sed -i 's/^deb /deb-src /' apt/sources.list
+	apt-get -c apt/apt.conf -q update >$log 2>&1 || die "the archive does not serve suite $1:"
+	(
+		conf=$PWD/apt/apt.conf log=$PWD/$log
+		cd apt
+		apt-get -c "$conf" -q source --download-only "$2" >>"$log" 2>&1
+	) || die "suite $1 has no source of $2:"
+}
