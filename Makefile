@@ -43,9 +43,11 @@ accuracy: tests
 
 steps: tests
 	tests/steps/check-steps long build/tests/steps/step-judge
+	tests/steps/check-inner-steps long build/tests/steps/inner-judge build/tests/steps/libwalk-agent.so
 
 storm: tests
 	build/tests/storm/code_storm 300 build/tests/storm/libstorm_plugin_*.so
+	BOBBIN_STORM_SECONDS=600 tests/e2e/backtrace_storm.sh build/src/cli/bobbin build/src/libbobbin-backtrace.so
 
 linux:
 	tools/install-packages build linux
@@ -59,10 +61,14 @@ test-linux: build linux
 	linux/build --arm64
 	linux/build --s390
 	linux/check-sources
+	tests/linux/check-mails
 	meson configure build -Dtests=enabled
 	ninja -C build tests/codemap/linux_calls_test
 	tests/linux/check-kernel 30 build/src/libbobbin-freestanding.a
 	tests/linux/check-linux build
+	tools/fetch-sysroot
+	tools/fetch-machines
+	tests/linux/check-machines
 
 # the kernel with all that finds faults at run time, and ten minutes of calls of chance
 fuzz-linux: build
