@@ -406,6 +406,28 @@ BOBBIN_STAGE int turn_outer_frames(uint32_t number, uint32_t count)
 
 #include "inferred_frames.h"
 
+/*
+ * By a rule that is not plain; a switch of stacks must lead to code.  What is looked up here is so
+ * since below step_on() there is no stack for that.
+ */
+static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_over(struct walk_state *s,
+							 struct plain_frame *f,
+							 struct plain_frame *caller)
+{
+	const uint64_t word = world_packed(&s->walk, f->pc - !f->exact, &f->source);
+	enum bobbin_reason reason;
+
+	*caller = *f;
+	reason = (enum bobbin_reason)step_on(s->number, caller, s->callee, word);
+	if (plain_switches(word)) {
+		if (reason || s->walk.switches >= MAX_SWITCHES || !find_mapping(s, caller->pc - 1))
+			return BOBBIN_REASON_OTHER_STACK;
+		s->walk.switches++;
+	}
+	*f = *caller;
+	return reason;
+}
+
 static long next_frame(uint32_t i, void *ctx)
 {
 	struct walk_state *s = ((struct walk_loop *)ctx)->state;
@@ -427,9 +449,7 @@ static long next_frame(uint32_t i, void *ctx)
 	else if (f->source == BOBBIN_SOURCE_FRAME_POINTER || f->source == BOBBIN_SOURCE_CODE)
 		s->reason = (uint8_t)step_bare(s->number, f);
 	else
-		/* looked up again here: below step_on() there is no stack for that */
-		s->reason = (uint8_t)step_on(s->number, f, s->callee,
-					     world_packed(&s->walk, f->pc - !f->exact, &f->source));
+		s->reason = (uint8_t)step_over(s, f, &caller);
 	BOBBIN_REREAD();
 	if (s->reason == BOBBIN_REASON_OTHER_STACK && f->source == BOBBIN_SOURCE_GO)
 		s->reason = (uint8_t)step_goroutine(s->number, f);

@@ -19,6 +19,8 @@
 
 /* Each walks again from where all registers were known. */
 #define MAX_RECOVERIES 8
+/* Of stacks, at most: two may refer to each other. */
+#define MAX_SWITCHES 64
 /* Of all expressions together; GCC's own test of one has 500. */
 #define MAX_OPERATIONS 0x10000
 

@@ -23,8 +23,6 @@
 #define MAX_FOLLOWED 1024
 /* Of a walk's operations: a table's program may be long. */
 #define TABLE_STEP_COST 16
-/* In one walk, at most: two stacks may refer to each other. */
-#define MAX_SWITCHES 64
 /* No frame is larger than the usual limit of a whole stack. */
 #define LARGEST_FRAME (8ull << 20)
 /* Data this close below the innermost frame may be left from earlier calls on the same stack. */

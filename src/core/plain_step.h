@@ -28,6 +28,7 @@
 #define PLAIN_RA_OFF (-8)
 #define PLAIN_RA_FORM (7ull << 10)
 #define PLAIN_RA_UNDEFINED (1ull << 10)
+#define PLAIN_RA_SWITCH (7ull << 10)
 
 /*
  * Words of plain rules less what varies, and the whole word of the rule for a
@@ -59,6 +60,12 @@ static BOBBIN_ALWAYS_INLINE bool plain_cfa(const struct plain_forms *forms, uint
 		return false;
 	*ret = (form == forms->from_sp ? sp : fp) + (uint64_t)(off * 8);
 	return true;
+}
+
+/* Whether the rule may lead to another stack. */
+static BOBBIN_ALWAYS_INLINE bool plain_switches(uint64_t word)
+{
+	return (word & PLAIN_RA_FORM) == PLAIN_RA_SWITCH && word & PLAIN_CFA_FORM;
 }
 
 /* Whether the rule says that there is no caller. */

@@ -32,7 +32,8 @@ enum ra_form {
 	RA_REG,
 	RA_REG_MEM,
 	RA_NEXT_TO_FP,
-	RA_PC
+	RA_PC,
+	RA_CFA_MEM_SWITCH /* with BOBBIN_RULE_SWITCH, which is no bit of the flags */
 };
 
 enum fp_form {
@@ -128,6 +129,9 @@ static bool pack_ra(const struct bobbin_rule *rule, uint64_t *word)
 {
 	const struct bobbin_place *ra = &rule->ra;
 
+	if (rule->flags & BOBBIN_RULE_SWITCH)
+		return ra->how == BOBBIN_HOW_IN_CFA_MEM && put(word, ra_form, RA_CFA_MEM_SWITCH) &&
+		       put_off(word, ra_off, ra->off);
 	switch (ra->how) {
 	case BOBBIN_HOW_SAME:
 		return put(word, ra_form, RA_SAME);
@@ -181,8 +185,8 @@ BOBBIN_API int bobbin_rule_pack(const struct bobbin_rule *rule, uint64_t *ret)
 		*ret = (uint64_t)(rule->reason ? rule->reason : BOBBIN_REASON_BAD_RULE) << 2;
 		return 0;
 	}
-	if (!put(&word, flags_field, rule->flags) || !pack_cfa(rule, &word) ||
-	    !pack_ra(rule, &word) || !pack_fp(&rule->fp, &word))
+	if (!put(&word, flags_field, rule->flags & ~(unsigned int)BOBBIN_RULE_SWITCH) ||
+	    !pack_cfa(rule, &word) || !pack_ra(rule, &word) || !pack_fp(&rule->fp, &word))
 		return -BOBBIN_ERANGE;
 	*ret = word;
 	return 0;
@@ -235,6 +239,7 @@ static struct bobbin_place unpack_ra(uint64_t word)
 	case RA_SAME:
 		return place(BOBBIN_HOW_SAME, 0, 0);
 	case RA_CFA_MEM:
+	case RA_CFA_MEM_SWITCH:
 		return place(BOBBIN_HOW_IN_CFA_MEM, 0, get_off(word, ra_off));
 	case RA_REG:
 		return place(BOBBIN_HOW_AT_REG, get(word, ra_reg), get_off(word, ra_reg_off));
@@ -266,6 +271,8 @@ BOBBIN_API void bobbin_rule_unpack(uint64_t word, struct bobbin_rule *ret)
 		return;
 	}
 	ret->flags = (uint8_t)get(word, flags_field);
+	if (get(word, ra_form) == RA_CFA_MEM_SWITCH)
+		ret->flags |= BOBBIN_RULE_SWITCH;
 	unpack_cfa(word, ret);
 	ret->ra = unpack_ra(word);
 	ret->fp = unpack_fp(word);

@@ -207,7 +207,7 @@ static void other_members_that_do_not_fit_are_refused(void **state)
 	rule.cfa.reg = 32;
 	assert_refused(&rule);
 	rule = plain();
-	rule.flags = 8;
+	rule.flags = 16;
 	assert_refused(&rule);
 	rule = plain();
 	rule.cfa = at(BOBBIN_HOW_IN_REG_MEM, 7, 0);
@@ -219,6 +219,23 @@ static void other_members_that_do_not_fit_are_refused(void **state)
 		if (how != BOBBIN_HOW_AT_REG && how != BOBBIN_HOW_IN_REG_MEM)
 			assert_refused(&rule);
 	}
+}
+
+/* The return address is in memory then. */
+static void a_switch_of_stacks_survives(void **state)
+{
+	for (size_t f = 0; f < COUNT(fps); f++)
+		for (size_t r = 0; r < COUNT(ras); r++) {
+			struct bobbin_rule rule = plain();
+
+			rule.flags = BOBBIN_RULE_SWITCH | BOBBIN_RULE_MANGLED;
+			rule.fp = fps[f];
+			rule.ra = ras[r];
+			if (rule.ra.how == BOBBIN_HOW_IN_CFA_MEM)
+				assert_survives(&rule);
+			else
+				assert_refused(&rule);
+		}
 }
 
 static void a_far_return_address_next_to_the_frame_pointer_fits(void **state)
@@ -472,6 +489,7 @@ int main(void)
 		cmocka_unit_test(a_return_address_that_does_not_fit_is_refused),
 		cmocka_unit_test(a_frame_pointer_that_does_not_fit_is_refused),
 		cmocka_unit_test(other_members_that_do_not_fit_are_refused),
+		cmocka_unit_test(a_switch_of_stacks_survives),
 		cmocka_unit_test(a_far_return_address_next_to_the_frame_pointer_fits),
 		cmocka_unit_test(a_return_address_near_the_pc_fits),
 		cmocka_unit_test(why_there_is_no_rule_survives),

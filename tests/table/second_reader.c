@@ -237,6 +237,7 @@ static struct second_place word_ra(uint64_t word)
 	case 0:
 		return place(SECOND_SAME, 0, 0);
 	case 2:
+	case 7:
 		return place(SECOND_WORD_AT_CFA, 0, 8 * signed_bits(word, 36, 47));
 	case 3:
 		return place(SECOND_REGISTER_PLUS, bits(word, 36, 40),
@@ -264,7 +265,7 @@ static enum second_answer read_word(uint64_t word, struct second_row *ret)
 	word_cfa(word, ret);
 	ret->ra = word_ra(word);
 	ret->fp = word_fp(word);
-	ret->flags = bits(word, 7, 9);
+	ret->flags = bits(word, 7, 9) | (bits(word, 10, 12) == 7 ? 8 : 0);
 	return SECOND_FOUND;
 }
 
