@@ -26,7 +26,10 @@
 #define SPWRITE 2
 #define ASSEMBLY 4
 
-/* The least frame for which the assembler saves the frame pointer: one word and that. */
+/* Bytes of the code by which the assembler saves the frame pointer first, since Go 1.21: push, mov. */
+#define PUSH_SIZE 1
+#define PUSHED_SIZE 4
+/* The least frame for which it did so before, sub, mov and lea: one word and that. */
 #define LEAST_RECORD 16
 /* Larger frames than any stack of Go's, which has a limit of a gigabyte. */
 #define MOST (1 << 30)
@@ -43,9 +46,14 @@ struct moved {
 	uint32_t by;
 };
 
-/* The first value of a function other than 0, and the greatest. */
+/*
+ * The greatest value of a function; of one that writes to the stack pointer also from where to where
+ * the frame pointer leads to the caller's frame, which is in a record that the assembler made or not.
+ */
 struct extent {
-	uint32_t first, most;
+	uint32_t most;
+	bool recorded;
+	uint64_t from, to;
 };
 
 static struct bytes bytes_from(const struct pclntab *t, uint64_t offset)
@@ -205,14 +213,31 @@ int pclntab_entry(const struct pclntab *table, uint32_t index, uint64_t *start, 
 	return 0;
 }
 
-static bool is_named(const struct pclntab *t, const struct function *f, const char *name)
+/* Whether the function is called so, or so with more after it; *@next: the byte there. */
+static bool begins(const struct pclntab *t, const struct function *f, const char *name,
+		   uint8_t *next)
 {
 	struct bytes b = bytes_from(t, t->names + f->name);
 
 	for (; *name; name++)
 		if (bytes_u8(&b) != (uint8_t)*name || b.bad)
 			return false;
+	*next = bytes_u8(&b);
 	return true;
+}
+
+static bool is_named(const struct pclntab *t, const struct function *f, const char *name)
+{
+	uint8_t next;
+
+	return begins(t, f, name, &next);
+}
+
+static bool is_called(const struct pclntab *t, const struct function *f, const char *name)
+{
+	uint8_t next;
+
+	return begins(t, f, name, &next) && !next;
 }
 
 uint64_t pclntab_named(const struct pclntab *table, const char *name)
@@ -267,19 +292,56 @@ static int find_run(const struct pclntab *t, const struct function *f, uint64_t 
 	return r;
 }
 
+/* Where the frame pointer has been set, if the stack pointer first moves at @run; 0: by no code of the assembler's. */
+static uint64_t record_of(const struct function *f, const struct moved *run)
+{
+	const uint64_t before = run->start - f->start;
+	const uint32_t size = run->by < 128 ? 1 : 4; /* of a constant in the code */
+	const uint32_t to = run->by - 8 < 128 ? 1 : 4;
+
+	if (before == PUSH_SIZE && run->by == 8)
+		return f->start + PUSHED_SIZE;
+	/* 128 are taken by adding -128 */
+	if (run->by < LEAST_RECORD || (before != 3 + size && (run->by != 128 || before != 4)))
+		return 0;
+	return run->start + 2 * (4 + to);
+}
+
+/* Without a record it does so in what asmcgocall() calls. */
 static struct extent extent_of(const struct pclntab *t, const struct function *f)
 {
-	struct extent extent = {0};
+	struct extent extent = {.from = t->c_returns - 1, .to = t->c_returns};
+	bool moved = false;
 	struct moved run;
 	struct bytes b = first_run(t, f, &run);
 
+	if (extent.to <= f->start || extent.to > f->end)
+		extent.from = extent.to = f->start;
 	while (!next_run(&b, f, &run)) {
-		if (!extent.first)
-			extent.first = run.by;
+		uint64_t record = run.by && !moved ? record_of(f, &run) : 0;
+
+		moved |= run.by != 0;
+		if (record)
+			extent = (struct extent){extent.most, true, record, f->end};
 		if (run.by > extent.most)
 			extent.most = run.by;
 	}
 	return extent;
+}
+
+/* Cut to the part with @pc, in which one rule holds. */
+static void cut_run(struct moved *run, const struct extent *extent, uint64_t pc)
+{
+	const uint64_t from = extent->from, to = extent->to;
+
+	if (pc >= from && run->start < from)
+		run->start = from;
+	if (pc >= to && run->start < to)
+		run->start = to;
+	if (pc < from && run->end > from)
+		run->end = from;
+	if (pc < to && run->end > to)
+		run->end = to;
 }
 
 /*
@@ -311,6 +373,34 @@ static bool has_left_for_good(const struct pclntab *t, const struct function *f,
 	return run->by && run->by == extent->most && is_named(t, f, "runtime.mcall");
 }
 
+/* By how much the frame of a function in Go reaches below its return address; 0: there is none. */
+static uint32_t frame_of(const struct pclntab *t, const char *name)
+{
+	struct function f;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (!read_function(t, i, NULL, &f) && is_called(t, &f, name))
+			return extent_of(t, &f).most;
+	return 0;
+}
+
+/*
+ * What is called on another stack by a function without a record: the frame pointer, which C
+ * preserves, is that of who has called it, which is cgocall().
+ */
+static struct bobbin_rule cgo_rule(const struct pclntab *t, const struct bobbin_arch *arch,
+				   const struct bobbin_rule *called)
+{
+	const uint32_t frame = frame_of(t, "runtime.cgocall");
+	struct bobbin_rule rule = *called;
+
+	if (!frame)
+		return bobbin_rule_none(BOBBIN_REASON_OTHER_STACK);
+	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->fp, 8 - (int32_t)frame);
+	rule.flags = BOBBIN_RULE_SWITCH;
+	return rule;
+}
+
 /*
  * The stack pointer may be anything.  If the assembler made the frame, the frame pointer
  * is in it, on the stack of the caller.
@@ -320,12 +410,14 @@ static struct bobbin_rule switched_rule(const struct pclntab *t, const struct bo
 					const struct extent *extent)
 {
 	struct bobbin_rule rule = moved_rule(arch, f, run);
+	const bool within = run->start >= extent->from && run->start < extent->to;
 
 	if (has_left_for_good(t, f, run, extent))
 		return outermost_rule(arch);
-	if (extent->first < LEAST_RECORD)
-		return bobbin_rule_none(BOBBIN_REASON_OTHER_STACK);
-	if (!run->by)
+	if (!extent->recorded)
+		return within ? cgo_rule(t, arch, &rule)
+			      : bobbin_rule_none(BOBBIN_REASON_OTHER_STACK);
+	if (!run->by || !within)
 		return rule;
 	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->fp, 16);
 	rule.fp = place_of(BOBBIN_HOW_IN_CFA_MEM, 0, -16);
@@ -386,8 +478,10 @@ static int row_in(const struct pclntab *t, const struct bobbin_arch *arch, const
 		r = find_run(t, f, pc, &run);
 		if (r)
 			return refuse_as(r, err, t->values, run_reason(r));
-		if (f->flags & SPWRITE)
+		if (f->flags & SPWRITE) {
 			extent = extent_of(t, f);
+			cut_run(&run, &extent, pc);
+		}
 		row.start = run.start;
 		row.end = run.end;
 		row.rule = run_rule(t, arch, f, &run, &extent);
@@ -434,25 +528,47 @@ static int put_row(const struct row_outlet *to, struct bobbin_row *row)
 	return row->start < row->end ? to->take(to->ctx, row) : 0;
 }
 
+/* The parts of a run. */
+static int put_run(const struct pclntab *t, const struct bobbin_arch *arch,
+		   const struct function *f, const struct extent *extent, const struct moved *run,
+		   const struct row_outlet *to)
+{
+	struct moved part = {.end = run->start};
+	int r = 0;
+
+	while (!r && part.end < run->end) {
+		uint64_t start = part.end;
+		struct bobbin_row row = {.function = f->start};
+
+		part = *run;
+		cut_run(&part, extent, start);
+		row.start = part.start;
+		row.end = part.end;
+		row.rule = run_rule(t, arch, f, &part, extent);
+		r = put_row(to, &row);
+	}
+	return r;
+}
+
 /* What the runs do not cover is a row without a rule. */
 static int put_runs(const struct pclntab *t, const struct bobbin_arch *arch,
 		    const struct function *f, const struct row_outlet *to)
 {
 	const struct extent extent = f->flags & SPWRITE ? extent_of(t, f) : (struct extent){0};
-	struct bobbin_row row = {.end = f->start, .function = f->start};
 	struct moved run;
 	struct bytes b = first_run(t, f, &run);
-	int r = 0, end = 0;
+	int r = 0;
 
 	while (!r && run.end < f->end) {
-		end = next_run(&b, f, &run);
-		row.start = row.end;
-		row.end = end ? f->end : run.end;
-		row.rule = end ? bobbin_rule_none(run_reason(end))
-			       : run_rule(t, arch, f, &run, &extent);
-		r = put_row(to, &row);
-		if (end)
-			break;
+		int end = next_run(&b, f, &run);
+
+		if (end) {
+			struct bobbin_row row = {run.end, f->end, f->start,
+						 bobbin_rule_none(run_reason(end))};
+
+			return put_row(to, &row);
+		}
+		r = put_run(t, arch, f, &extent, &run, to);
 	}
 	return r;
 }

@@ -32,6 +32,8 @@ struct pclntab {
 	uint64_t names, values, functions;
 	uint32_t count;
 	uint32_t flags_at; /* in a function's record */
+	/* where C returns to asmcgocall(), if that is called by cgocall(); 0: that is not known */
+	uint64_t c_returns;
 };
 
 /* Whether bytes begin like a table of a version that is read. */

@@ -16,6 +16,9 @@
 #define OP_MOV_STORED 0x89
 #define OP_MOV 0x8b
 #define OP_MOV_IMM 0xc7
+#define OP_CALL 0xe8
+#define OP_GROUP_5 0xff
+#define GROUP_5_CALL 2
 
 /* What is known of registers after the code so far. */
 struct reading {
@@ -134,4 +137,27 @@ bool stack_switch_find(const uint8_t code[STACK_SWITCH_CODE], struct stack_switc
 		}
 	}
 	return false;
+}
+
+static bool is_call(const struct x86_bytes *i)
+{
+	return i->opcode == OP_CALL ||
+	       (i->opcode == OP_GROUP_5 && i->has_modrm && (i->reg & 7) == GROUP_5_CALL);
+}
+
+uint32_t stack_switch_call(const uint8_t code[STACK_SWITCH_CODE])
+{
+	bool loaded = false;
+	struct x86_bytes i;
+
+	for (uint32_t at = 0; at + 16 <= STACK_SWITCH_CODE; at += i.size) {
+		if (!x86_bytes_split(code + at, &i))
+			return 0;
+		if (i.map != X86_MAP_ONE)
+			continue;
+		if (loaded && is_call(&i))
+			return at + i.size;
+		loaded |= i.opcode == OP_MOV && i.wide && in_memory(&i) && i.reg == SP;
+	}
+	return 0;
 }

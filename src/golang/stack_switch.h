@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stack_switch.h - how Go's runtime.systemstack() leaves the stack of a goroutine.
+ * stack_switch.h - how Go's runtime.systemstack() and asmcgocall() leave the stack of a goroutine.
  *
  * It saves the stack pointer in the goroutine, g, which its thread's m refers to as curg, and calls a
  * function on the stack of the thread's g0.  Where these are differs between versions of Go, and
@@ -31,5 +31,8 @@ struct stack_switch {
 
 /* false: the function does not look like that. */
 bool stack_switch_find(const uint8_t code[STACK_SWITCH_CODE], struct stack_switch *ret);
+
+/* Where the first call on the other stack returns to, from the start of the code on; or 0. */
+uint32_t stack_switch_call(const uint8_t code[STACK_SWITCH_CODE]);
 
 #endif

@@ -10,6 +10,7 @@
 #include "core/entry_code.h"
 #include "core/known_code.h"
 #include "core/root_code.h"
+#include "golang/stack_switch.h"
 #include "target/backing_file.h"
 #include "unwind/inner_file.h"
 
@@ -62,14 +63,31 @@ static const struct table_ops go_ops = {
 	.functions = go_functions,
 };
 
+/* Which of the calls of asmcgocall() is on another stack, its table does not say. */
+static void find_c_call(struct module *m)
+{
+	const uint64_t start = pclntab_named(&m->go, "runtime.asmcgocall");
+	uint8_t code[STACK_SWITCH_CODE];
+	uint64_t offset;
+	uint32_t after;
+
+	if (!start || !elf_image_offset(&m->image, start, &offset) ||
+	    !module_code(m, offset, code, sizeof(code)))
+		return;
+	after = stack_switch_call(code);
+	m->go.c_returns = after ? start + after : 0;
+}
+
 /* One of another version, or malformed, is none. */
 static void open_go(struct module *m)
 {
 	const struct elf_bytes *s = &m->image.gopclntab;
 
-	if (s->data &&
-	    !pclntab_init(s->data, s->size, m->image.go_text, m->image.arch, NULL, &m->go))
-		table_set_add(&m->tables, &go_ops, &m->go);
+	if (!s->data ||
+	    pclntab_init(s->data, s->size, m->image.go_text, m->image.arch, NULL, &m->go))
+		return;
+	find_c_call(m);
+	table_set_add(&m->tables, &go_ops, &m->go);
 }
 
 static int open_frames(struct module *m)

@@ -75,6 +75,7 @@ static void add(struct table *t, uint32_t end, const char *name, const uint8_t *
 static const uint8_t framed[] = {2, 4, 48, 20, 47, 1, 0}; /* 0, then 24 from 4 on, 0 at 24 */
 static const uint8_t frameless[] = {2, 32, 0};
 static const uint8_t pushing[] = {2, 10, 16, 20, 0};               /* 8 from 10 on */
+static const uint8_t pushed[] = {2, 1, 16, 9, 32, 18, 47, 4, 0};   /* 0, 8, 24, 0 at 28 */
 static const uint8_t recorded[] = {2, 4, 16, 9, 16, 10, 15, 9, 0}; /* 0, 8, 16, 8 */
 
 /* Functions of 32 bytes, as they follow each other. */
@@ -265,10 +266,67 @@ static void a_frame_pointer_leads_across_a_switch(void **state)
 	struct table t;
 
 	program(&t, true);
-	rule = rule_at(&t, NANOTIME, 10);
+	assert_measured(rule_at(&t, NANOTIME, 0), SP, 8, false);
+	/* sub, mov, lea */
+	assert_measured(rule_at(&t, NANOTIME, 4), SP, 32, false);
+	assert_measured(rule_at(&t, NANOTIME, 13), SP, 32, false);
+	rule = rule_at(&t, NANOTIME, 14);
 	assert_measured(rule, FP, 16, true);
 	assert_int_equal(rule.flags, BOBBIN_RULE_SWITCH);
-	assert_measured(rule_at(&t, NANOTIME, 0), SP, 8, false);
+}
+
+/* Since Go 1.21: push, mov; what is taken from the stack pointer later may be of another stack. */
+static void a_frame_pointer_that_was_pushed_does_so_too(void **state)
+{
+	struct bobbin_rule rule;
+	struct table t;
+
+	begin(&t, true);
+	add(&t, 32, "runtime.asmcgocall.abi0", pushed, SPWRITE | ASSEMBLY);
+	assert_measured(rule_at(&t, 0, 0), SP, 8, false);
+	assert_measured(rule_at(&t, 0, 1), SP, 16, false);
+	assert_measured(rule_at(&t, 0, 3), SP, 16, false);
+	for (unsigned int offset = 4; offset < 28; offset++) {
+		rule = rule_at(&t, 0, offset);
+		assert_measured(rule, FP, 16, true);
+		assert_int_equal(rule.flags, BOBBIN_RULE_SWITCH);
+	}
+	assert_measured(rule_at(&t, 0, 28), SP, 8, false);
+}
+
+/* Before, asmcgocall() pushed nothing: the frame pointer of what it calls on another stack is cgocall()'s. */
+static void before_the_caller_of_c_is_measured_from_its_frame(void **state)
+{
+	struct bobbin_error error;
+	struct pclntab table;
+	struct bobbin_row row;
+	struct table t;
+
+	begin(&t, false);
+	add(&t, 32, "runtime.cgocallback", recorded, 0);
+	add(&t, 64, "runtime.cgocall", framed, 0);
+	add(&t, 96, "runtime.asmcgocall.abi0", frameless, SPWRITE | ASSEMBLY);
+	add(&t, 128, "runtime.other", frameless, SPWRITE | ASSEMBLY);
+	assert_int_equal(pclntab_init(t.bytes, SIZE, 0, bobbin_arch_amd64(), &error, &table), 0);
+	table.c_returns = TEXT + 64 + 20;
+	for (unsigned int offset = 64; offset < 128; offset++) {
+		assert_int_equal(
+			pclntab_lookup(&table, bobbin_arch_amd64(), TEXT + offset, &error, &row),
+			0);
+		if (TEXT + offset != table.c_returns - 1) {
+			assert_switched(row.rule);
+			continue;
+		}
+		assert_measured(row.rule, FP, 8 - 24, false);
+		assert_int_equal(row.rule.flags, BOBBIN_RULE_SWITCH);
+		assert_int_equal(row.start, TEXT + offset);
+		assert_int_equal(row.end, TEXT + offset + 1);
+	}
+	/* whose frame is not known */
+	store(&t, NAMES + 20 + 8, 'x', 1);
+	assert_int_equal(
+		pclntab_lookup(&table, bobbin_arch_amd64(), table.c_returns - 1, &error, &row), 0);
+	assert_switched(row.rule);
 }
 
 static void roots_have_no_caller(void **state)
@@ -394,6 +452,8 @@ int main(void)
 		cmocka_unit_test(rows_say_what_lookups_say),
 		cmocka_unit_test(functions_in_no_order_have_no_rows),
 		cmocka_unit_test(a_frame_pointer_leads_across_a_switch),
+		cmocka_unit_test(a_frame_pointer_that_was_pushed_does_so_too),
+		cmocka_unit_test(before_the_caller_of_c_is_measured_from_its_frame),
 		cmocka_unit_test(roots_have_no_caller),
 		cmocka_unit_test(the_handler_of_signals_is_no_root),
 		cmocka_unit_test(the_signal_frame_is_found_from_all_of_the_trampoline),
