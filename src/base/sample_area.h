@@ -21,6 +21,8 @@
 
 #define SAMPLE_SLOTS 512
 #define SAMPLE_SLOT_DATA 65536
+/* Of the handler of a signal, of what Go calls outside of a goroutine. */
+#define SAMPLE_LEFT_STACKS 2
 
 /* What a slot's data are. */
 enum sample_slot_kind {
@@ -43,12 +45,19 @@ enum sample_slot_kind {
  * @pc, @gpr: of a sample, by their DWARF numbers
  * @comm: of the thread, with a 0 unless it is longer
  * @size: of @data
+ * @left: the next bytes of @data are of stacks, of which each was left for the one before, and so
+ *	many from a stack pointer on
+ * @left_pc: where the code of the last one goes on, if walks cannot come there otherwise; or 0
  */
 struct sample_slot {
 	uint32_t kind, pid, tid, cpu, parent, parent_thread;
 	uint64_t time, weight, address, caller, pc, gpr[BOBBIN_REG_COUNT];
 	char comm[16];
 	uint64_t size;
+	struct {
+		uint64_t sp, size;
+	} left[SAMPLE_LEFT_STACKS];
+	uint64_t left_pc;
 	uint8_t data[SAMPLE_SLOT_DATA];
 };
 

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shim/stack_left.h"
 #include "unwind/assembly.h"
 #include "unwind/self_memory.h"
 
@@ -81,6 +82,8 @@ struct sample_area *area_writer_open(void)
 		return NULL;
 	area = map_area(fd);
 	close(fd);
+	if (area)
+		left_stack_begin();
 	return area;
 }
 
@@ -127,7 +130,8 @@ static void begin(struct sample_slot *slot, enum sample_slot_kind kind)
 	slot->pid = own_pid();
 	slot->tid = own_tid();
 	slot->cpu = cpu < 0 ? 0 : (uint32_t)cpu;
-	slot->size = 0;
+	slot->size = slot->left_pc = 0;
+	memset(slot->left, 0, sizeof(slot->left));
 }
 
 struct sample_slot *area_claim(struct sample_area *area, enum sample_slot_kind kind)
@@ -303,27 +307,59 @@ static size_t copy_tested(struct self_memory *memory, uint64_t sp, uint8_t *to, 
 	return count;
 }
 
-static size_t copy_stack(uint64_t sp, uint8_t *to, size_t room)
+/* *@own: the stack is the thread's own, and its end is known. */
+static size_t copy_stack(struct self_memory *memory, uint64_t sp, uint8_t *to, size_t room,
+			 bool *own)
 {
-	struct self_memory memory;
-	struct memory_run run;
+	struct memory_run run = self_memory_trust(memory, sp);
 
-	self_memory_init(&memory);
-	run = self_memory_trust(&memory, sp);
-	if (sp - run.start >= run.size)
-		return copy_tested(&memory, sp, to, room);
+	*own = sp - run.start < run.size;
+	if (!*own)
+		return copy_tested(memory, sp, to, room);
 	if (room > run.start + run.size - sp)
 		room = run.start + run.size - sp;
 	memcpy(to, (const void *)(uintptr_t)sp, room);
 	return room;
 }
 
-void area_put_stack(const struct sample_area *area, struct sample_slot *slot, uint64_t pc,
-		    uint64_t sp)
+/* Stacks that were left, one for the other. */
+static void put_left_stacks(struct self_memory *memory, struct sample_slot *slot, size_t room,
+			    struct left_stack left)
+{
+	uint8_t *data = slot->data + slot->size;
+	bool own;
+
+	for (unsigned int i = 0; i < SAMPLE_LEFT_STACKS && left.size; i++) {
+		slot->left_pc = left.pc;
+		slot->left[i].sp = left.sp;
+		slot->left[i].size = copy_stack(memory, left.sp, data,
+						left.size < room ? left.size : room, &own) &
+				     ~(size_t)7;
+		if (left.interrupted)
+			left = left_stack_find(memory, left.sp, left.r14, true, data,
+					       slot->left[i].size);
+		else
+			left.size = 0;
+		data += slot->left[i].size;
+		room -= slot->left[i].size;
+	}
+}
+
+void area_put_stack(const struct sample_area *area, struct sample_slot *slot,
+		    const struct bobbin_regs *regs)
 {
 	size_t room = area->stack_bytes < sizeof(slot->data) ? area->stack_bytes
 							     : sizeof(slot->data);
+	struct self_memory memory;
+	struct left_stack left;
+	bool own;
 
-	slot->pc = pc;
-	slot->size = copy_stack(sp, slot->data, room) & ~(size_t)7;
+	self_memory_init(&memory);
+	slot->pc = regs->pc;
+	slot->size = copy_stack(&memory, regs->sp, slot->data, room, &own) & ~(size_t)7;
+	left = left_stack_find(&memory, regs->sp, slot->gpr[14], own, slot->data, slot->size);
+	/* the rest of a handler's stack is of nobody */
+	if (left.interrupted)
+		slot->size = left.interrupted;
+	put_left_stacks(&memory, slot, room - slot->size, left);
 }

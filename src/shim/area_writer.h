@@ -41,10 +41,11 @@ void area_tell_start(struct sample_area *area);
 void area_tell_fork(struct sample_area *area, uint32_t parent, uint32_t parent_thread);
 
 /*
- * Fill a slot of a sample, which has the registers already, with the stack from @sp on, and @pc.
+ * Fill a slot of a sample, which has the registers already, with the stack from the stack pointer on,
+ * the PC, and the stack that was left for this one.
  */
-void area_put_stack(const struct sample_area *area, struct sample_slot *slot, uint64_t pc,
-		    uint64_t sp);
+void area_put_stack(const struct sample_area *area, struct sample_slot *slot,
+		    const struct bobbin_regs *regs);
 
 /* As area_claim(), but wait a little for a slot.  Not in signal handlers. */
 struct sample_slot *area_claim_patiently(struct sample_area *area, enum sample_slot_kind kind);

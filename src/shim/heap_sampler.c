@@ -166,7 +166,7 @@ static void put_block(void *block, size_t size, const struct bobbin_regs *here, 
 	slot->address = (uintptr_t)block;
 	slot->caller = (uintptr_t)caller;
 	memcpy(slot->gpr, here->gpr, sizeof(slot->gpr));
-	area_put_stack(heap.area, slot, here->pc, here->sp);
+	area_put_stack(heap.area, slot, here);
 	area_publish(heap.area, slot);
 }
 

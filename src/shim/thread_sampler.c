@@ -121,7 +121,7 @@ static void take_sample(uint64_t weight, const void *ucontext)
 	}
 	slot->weight = weight;
 	bobbin_context_regs(ucontext, slot->gpr, &regs);
-	area_put_stack(sampler.area, slot, regs.pc, regs.sp);
+	area_put_stack(sampler.area, slot, &regs);
 	tell_objects(slot);
 	area_publish(sampler.area, slot);
 }
