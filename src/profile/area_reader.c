@@ -162,19 +162,33 @@ void area_reader_sweep(struct area_reader *reader, uint64_t horizon)
 	qsort(reader->due, reader->count, sizeof(*reader->due), by_time);
 }
 
+/* Of all stacks, or more than there can be. */
+static uint64_t data_size(const struct sample_slot *slot)
+{
+	uint64_t size = slot->size;
+
+	for (size_t i = 0; i < SAMPLE_LEFT_STACKS && size <= sizeof(slot->data); i++)
+		size = slot->left[i].size > sizeof(slot->data) ? UINT64_MAX
+							       : size + slot->left[i].size;
+	return size;
+}
+
 /* Copy a slot, and free it.  false: it cannot be. */
 static bool take(struct area_reader *r, uint32_t at)
 {
 	struct sample_slot *slot = &r->area->slots[at], *copy = &r->copy.slot;
 
+	uint64_t room = sizeof(copy->data), size;
+
 	memcpy(copy, slot, offsetof(struct sample_slot, data));
-	if (copy->size <= sizeof(copy->data))
-		memcpy(copy->data, slot->data, copy->size);
+	size = data_size(copy);
+	if (size <= room)
+		memcpy(copy->data, slot->data, size);
 	atomic_store_explicit(&r->area->states[at], SAMPLE_SLOT_FREE, memory_order_release);
-	if (copy->size > sizeof(copy->data))
+	if (size > room)
 		return false;
-	if (copy->size < sizeof(copy->data))
-		copy->data[copy->size] = 0;
+	if (size < room)
+		copy->data[size] = 0;
 	memcpy(r->comm, copy->comm, sizeof(copy->comm));
 	return true;
 }
@@ -210,6 +224,7 @@ static void fill_sample(struct area_reader *r, struct perf_event *event)
 {
 	const struct sample_slot *slot = &r->copy.slot;
 	uint64_t size = slot->size & ~UINT64_C(7);
+	const uint8_t *data = slot->data + slot->size;
 
 	sample_regs_order(native_arch(), slot->pc, slot->gpr, r->regs);
 	event->sample = (struct perf_sample){
@@ -221,7 +236,13 @@ static void fill_sample(struct area_reader *r, struct perf_event *event)
 		.stack = slot->data,
 		.stack_size = size,
 		.dyn_size = size,
+		.left_pc = slot->left_pc,
 	};
+	for (size_t i = 0; i < SAMPLE_LEFT_STACKS; i++) {
+		event->sample.left[i] = (struct bobbin_stack_copy){slot->left[i].sp, data,
+								   slot->left[i].size};
+		data += slot->left[i].size;
+	}
 }
 
 static int event_of_slot(struct area_reader *r, struct perf_event *ret)

@@ -15,12 +15,14 @@
 #ifndef BOBBIN_PROFILE_PERF_EVENT_H
 #define BOBBIN_PROFILE_PERF_EVENT_H
 
+#include <bobbin/stack_memory.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/hash_index.h"
+#include "base/sample_area.h"
 
 struct perf_reader_attr;
 
@@ -64,6 +66,10 @@ struct perf_sample {
 	/* copy of the user stack from the stack pointer on, dyn_size bytes of it valid */
 	const uint8_t *stack; /* NULL: none */
 	uint64_t stack_size, dyn_size;
+	/* of stacks that were left for that one, side by side, and where the code of the last goes on
+	   if walks cannot come there otherwise, or 0; of samples that no kernel took */
+	struct bobbin_stack_copy left[SAMPLE_LEFT_STACKS];
+	uint64_t left_pc;
 	uint64_t cgroup; /* its number, see struct cgroup; 0: it is not known */
 };
 

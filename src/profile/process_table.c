@@ -493,6 +493,28 @@ static size_t reg_words(const struct perf_sample *sample)
 	return sample->regs ? (size_t)__builtin_popcountll(sample->regs_mask) : 0;
 }
 
+static size_t left_bytes(const struct perf_sample *sample)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < SAMPLE_LEFT_STACKS; i++)
+		bytes += sample->left[i].size;
+	return bytes;
+}
+
+static void keep_left(struct perf_sample *kept, uint8_t *bytes, const struct perf_sample *from)
+{
+	kept->left_pc = from->left_pc;
+	for (size_t i = 0; i < SAMPLE_LEFT_STACKS; i++) {
+		const struct bobbin_stack_copy *left = &from->left[i];
+
+		kept->left[i] = (struct bobbin_stack_copy){left->addr, bytes, left->size};
+		if (left->size)
+			memcpy(bytes, left->data, left->size);
+		bytes += left->size;
+	}
+}
+
 /* What keep_kernel() has left out, at @words. */
 static void keep_user(struct perf_sample *kept, uint64_t *words, const struct perf_sample *from)
 {
@@ -506,6 +528,7 @@ static void keep_user(struct perf_sample *kept, uint64_t *words, const struct pe
 		return;
 	kept->stack = memcpy(words + regs, from->stack, stack * sizeof(*words));
 	kept->stack_size = kept->dyn_size = stack * sizeof(*words);
+	keep_left(kept, (uint8_t *)(words + regs + stack), from);
 }
 
 int deferred_samples_hold(struct deferred_samples *samples, const struct perf_event *event,
@@ -514,7 +537,8 @@ int deferred_samples_hold(struct deferred_samples *samples, const struct perf_ev
 	const struct perf_sample *sample = &event->sample;
 	size_t kernel = perf_sample_kernel_count(sample);
 	size_t words = kernel + reg_words(sample) + stack_words(sample);
-	size_t size = sizeof(struct deferred_sample) + words * sizeof(uint64_t);
+	size_t size = sizeof(struct deferred_sample) + words * sizeof(uint64_t) +
+		      left_bytes(sample);
 	struct deferred_sample *s = malloc(size);
 
 	if (!s)

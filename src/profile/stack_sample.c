@@ -328,29 +328,69 @@ static enum bobbin_reason why_copy_ends(const struct bobbin_arch *arch,
 							       : BOBBIN_REASON_STACK_HOLE;
 }
 
+/* The stack that was in use, and those that were left for it. */
+struct stack_copies {
+	struct bobbin_stack_copy used;
+	const struct bobbin_stack_copy *left;
+};
+
+static enum bobbin_reason stack_copies_read(void *ctx, uint64_t addr, void *dst, size_t len)
+{
+	struct stack_copies *copies = ctx;
+
+	for (size_t i = 0; i < SAMPLE_LEFT_STACKS; i++) {
+		struct bobbin_stack_copy left = copies->left[i];
+
+		if (!bobbin_stack_copy_read(&left, addr, dst, len))
+			return BOBBIN_REASON_NONE;
+	}
+	return bobbin_stack_copy_read(&copies->used, addr, dst, len);
+}
+
+/* Go on where a goroutine has been left, if only the runtime's structures say where that was. */
+static void left_join(struct bobbin_unwinder *unwinder, struct process *process,
+		      const struct perf_sample *sample, struct bobbin_trace *trace)
+{
+	struct bobbin_stack_copy left = sample->left[sample->left[1].size != 0];
+	const struct bobbin_mem mem = {bobbin_stack_copy_read, &left};
+	/* the runtime says addresses of returns and starts of functions alike */
+	const struct bobbin_regs regs = {.pc = sample->left_pc, .sp = left.addr, .exact = true};
+	struct bobbin_trace rest = {.frames = trace->frames + trace->count,
+				    .max = trace->max - trace->count};
+
+	if (!sample->left_pc || trace->reason != BOBBIN_REASON_OTHER_STACK || trace->left_out ||
+	    trace->frames[trace->count - 1].source != BOBBIN_SOURCE_GO || !rest.max)
+		return;
+	bobbin_unwind(unwinder, process->space, &regs, &mem, &rest);
+	trace->count += rest.count;
+	trace->reason = rest.reason;
+}
+
 void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch,
 		  struct process *process, const struct perf_sample *sample,
 		  struct bobbin_trace *trace)
 {
-	struct bobbin_stack_copy stack = {
-		.data = sample->stack,
-		.size = sample->dyn_size,
+	struct stack_copies copies = {
+		.used = {.data = sample->stack, .size = sample->dyn_size},
+		.left = sample->left,
 	};
-	struct bobbin_mem mem = {bobbin_stack_copy_read, &stack};
+	struct bobbin_mem mem = {sample->left[0].size ? stack_copies_read : bobbin_stack_copy_read,
+				 &copies};
 	uint64_t gpr[BOBBIN_REG_COUNT];
 	struct bobbin_regs regs;
 
 	trace->left_out = 0;
 	if (sample_regs(arch, sample, gpr, &regs)) {
-		stack.addr = regs.sp;
-		bobbin_unwind(unwinder, process->space, &regs, &mem, trace);
+		copies.used.addr = regs.sp;
+		unwind_copied(unwinder, process->space, &regs, &mem, &copies.used, trace);
 		if (trace->reason == BOBBIN_REASON_STACK_END ||
-		    (!stack.size && trace->reason == BOBBIN_REASON_NO_MEMORY))
+		    (!copies.used.size && trace->reason == BOBBIN_REASON_NO_MEMORY))
 			trace->reason = why_copy_ends(arch, sample, &regs);
 		if (trace->reason == BOBBIN_REASON_OTHER_STACK ||
 		    trace->reason == BOBBIN_REASON_STACK_END ||
 		    trace->reason == BOBBIN_REASON_STACK_HOLE)
 			chain_join(unwinder, process, sample, regs.fp, &mem, trace);
+		left_join(unwinder, process, sample, trace);
 		process_has_run(process, trace);
 		if (!process->in_exec)
 			return;

@@ -625,9 +625,9 @@ static void end_at_stack_top(struct space_walk *w, struct bobbin_trace *trace)
 	trace->reason = frame_walk_end(&w->frames, BOBBIN_REASON_OUTERMOST);
 }
 
-BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
-			      const struct bobbin_regs *regs, const struct bobbin_mem *mem,
-			      struct bobbin_trace *trace)
+void unwind_copied(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+		   const struct bobbin_regs *regs, const struct bobbin_mem *mem,
+		   const struct bobbin_stack_copy *copy, struct bobbin_trace *trace)
 {
 	struct space_walk w;
 
@@ -642,10 +642,18 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 	w.placed = w.place = 0;
 	memo_none(&w.memo);
 	/* elsewhere the words of the last walk cost as much as a walk */
-	if (mem->read == bobbin_stack_copy_read)
-		use_copy(&w, mem->ctx);
+	if (copy)
+		use_copy(&w, copy);
 	walk_stack(&w.frames, &w.memo, trace);
 	end_at_stack_top(&w, trace);
 	memo_end(&w.memo);
 	end_at_probe_return(space, trace);
+}
+
+BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			      const struct bobbin_regs *regs, const struct bobbin_mem *mem,
+			      struct bobbin_trace *trace)
+{
+	unwind_copied(unwinder, space, regs, mem,
+		      mem->read == bobbin_stack_copy_read ? mem->ctx : NULL, trace);
 }

@@ -41,6 +41,11 @@ struct bobbin_unwinder {
 	struct cached_rules cache[1u << UNWINDER_CACHE_BITS];
 };
 
+/* As bobbin_unwind(), where what @mem reads is mostly @copy; NULL: it is not known to be a copy. */
+void unwind_copied(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+		   const struct bobbin_regs *regs, const struct bobbin_mem *mem,
+		   const struct bobbin_stack_copy *copy, struct bobbin_trace *trace);
+
 /* Who gave the rule; BOBBIN_SOURCE_NONE: nobody, and the rule says why. */
 enum bobbin_source unwinder_rule(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 				 uint64_t pc, struct bobbin_rule *ret);
