@@ -56,3 +56,9 @@ build() {
 all_versions() {
 	ls "$versions" 2>/dev/null || echo none
 }
+
+# build_calling_c VERSION NAME: ./NAME, of calling_c.go
+build_calling_c() {
+	[ -e "$versions/$1" ] || skip "no Go in build/toolchain"
+	GOROOT="$versions/$1" GOCACHE="$work/cache-$1" CGO_ENABLED=1 "$versions/$1/bin/go" build -o "$2" "$sources/calling_c.go"
+}

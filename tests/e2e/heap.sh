@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What programs allocate is sampled by its bytes, and what they do not free.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/go_programs.sh"
 
 # heap ARGUMENT…: it succeeds; what it said is in ./err
 heap() {
@@ -162,6 +163,16 @@ it_samples_redis() {
 	# 20,000 values of 512 bytes, beside their keys and the table
 	weighs 9 60 live-bytes
 	complete
+}
+
+# Go allocates by itself, and C by malloc(), on the stack of the thread
+it_walks_go_that_calls_c() {
+	for version in $(all_versions); do
+		build_calling_c "$version" "calling-$version"
+		heap --sample-bytes 65536 "./calling-$version" 1000
+		complete
+		stacks --event allocated-bytes | mostly 90 ' sorted _cgo_[^ ]* runtime.asmcgocall[^ ]* runtime.cgocall main._Cfunc_sorted[^ ]* main.work main.main.func1 .*runtime.goexit'
+	done
 }
 
 run_cases

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Programs are sampled by timers of their own threads, where the kernel permits nothing.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/go_programs.sh"
 
 as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs"
 
@@ -177,6 +178,17 @@ it_walks_a_service_with_200_threads() {
 	inside ./service 3000
 	complete_of service
 	[ "$("$bobbin" script -F tid | sort -u | wc -l)" -gt 100 ] || fail "few threads"
+}
+
+# C, collector and allocator are on the stacks of threads, and handlers of signals on others
+it_walks_go_that_calls_c() {
+	for version in $(all_versions); do
+		build_calling_c "$version" "calling-$version"
+		inside "./calling-$version" 3000
+		complete
+		stacks | grep ' qsort_r' | mostly 98 ' sorted _cgo_[^ ]* runtime.asmcgocall[^ ]* runtime.cgocall main._Cfunc_sorted[^ ]* main.work main.main.func1 .*runtime.goexit'
+		stacks | grep ' runtime.systemstack' | mostly 95 ' runtime.systemstack.* \(runtime.goexit\|runtime.mstart\)'
+	done
 }
 
 run_cases

@@ -70,6 +70,11 @@ it_walks_threads_that_run() {
 	spawn "$(program threads)" 60000
 	process=$pid
 	spawn "$bobbin" record -t "$(ls "/proc/$process/task" | tail -n 1)" 2>err
+	eventually changed_over "$pid"
+	# the process has two more that work
+	works_on "$process"
+	works_on "$process"
+	works_on "$process"
 	ends_the_recording "$process"
 }
 
