@@ -497,17 +497,30 @@ static void store_pair(struct frame_state *state, const struct insn *insn)
 	store(state, value_plus(at, insn->size), reg_value(state, insn->index), insn->size);
 }
 
-static value pair_word(const struct frame_state *state, const struct insn *insn, value at)
+/* What is in the stack at an address, if that is a word of it. */
+static value stack_word(const struct frame_state *state, value at, unsigned int size)
 {
-	return insn->size == WORD && value_kind(at) == VALUE_BASE ? frame_state_word(state, at)
-								  : VALUE_NONE;
+	return size == WORD && value_kind(at) == VALUE_BASE ? frame_state_word(state, at)
+							    : VALUE_NONE;
+}
+
+static bool has_address(const struct insn *insn)
+{
+	return insn->base != NO_REG || insn->index != NO_REG;
+}
+
+/* Tail calls with other arguments move the return address so. */
+static value pushed_value(const struct frame_state *state, const struct insn *insn)
+{
+	return has_address(insn) ? stack_word(state, frame_state_address(state, insn), insn->size)
+				 : reg_value(state, insn->reg);
 }
 
 static void load_pair(struct frame_state *state, const struct insn *insn, uint32_t number)
 {
 	const value at = pair_place(state, insn);
-	const value first = pair_word(state, insn, at);
-	const value second = pair_word(state, insn, value_plus(at, insn->size));
+	const value first = stack_word(state, at, insn->size);
+	const value second = stack_word(state, value_plus(at, insn->size), insn->size);
 
 	set(state, insn->reg, first, number);
 	set(state, insn->index, second, number);
@@ -518,6 +531,8 @@ void frame_state_step(struct frame_state *state, const struct insn *insn, uint32
 	/* what a load or store leaves in its base */
 	const value base = insn_writes_base(insn) ? value_plus(state->regs[insn->base], insn->value)
 						  : VALUE_NONE;
+
+	value word;
 
 	switch (insn->op) {
 	case OP_STORE:
@@ -530,12 +545,13 @@ void frame_state_step(struct frame_state *state, const struct insn *insn, uint32
 		load_pair(state, insn, number);
 		break;
 	case OP_PUSH:
-		push(state, reg_value(state, insn->reg), insn->size);
+		push(state, pushed_value(state, insn), insn->size);
 		break;
 	case OP_POP:
+		word = stack_word(state, frame_state_sp(state), insn->size);
 		pop(state, insn->reg, insn->size, number);
-		if (insn->base != NO_REG || insn->index != NO_REG)
-			store(state, frame_state_address(state, insn), VALUE_NONE, insn->size);
+		if (has_address(insn))
+			store(state, frame_state_address(state, insn), word, insn->size);
 		break;
 	case OP_LEAVE:
 		leave(state, number);

@@ -38,7 +38,7 @@ enum insn_op {
 	OP_SIGN,         /* reg is a return address, which gets a signature */
 	OP_AUTHENTICATE, /* and loses it */
 	OP_STORE,        /* *(base + index * scale + value) = reg, or something unknown */
-	OP_PUSH,         /* reg, or something unknown */
+	OP_PUSH,         /* reg, or where it has a base from memory, or something unknown */
 	OP_POP,          /* likewise; where it has a base, to memory, by the new stack pointer */
 	OP_LEAVE,
 	OP_ENTER,      /* value bytes */

@@ -399,6 +399,8 @@ static void group5(struct look *l)
 		return;
 	case 6:
 		push(l, in_memory(l) ? NO_REG : rm_field(l));
+		if (in_memory(l))
+			address(l, l->ret->size);
 		return;
 	default: /* far calls and jumps */
 		l->ret->op = OP_BAD;

@@ -13,7 +13,10 @@ static const value entry_sp = VALUE_BASE | (value)-8 << (VALUE_KIND_BITS + VALUE
 
 static void push(struct frame_state *s, unsigned int reg)
 {
-	frame_state_step(s, &(struct insn){.op = OP_PUSH, .reg = (uint8_t)reg, .size = 8}, 1);
+	const struct insn insn = {
+		.op = OP_PUSH, .reg = (uint8_t)reg, .base = NO_REG, .index = NO_REG, .size = 8};
+
+	frame_state_step(s, &insn, 1);
 }
 
 static void pop(struct frame_state *s, unsigned int reg)
@@ -77,6 +80,33 @@ static void a_word_is_popped_over_the_return_address(void **state)
 	insn.value = 0;
 	frame_state_step(&s, &insn, 1);
 	assert_false(has_rule(&s));
+}
+
+/* A word of the stack, by the address before it is pushed. */
+static void a_return_address_is_pushed_again(void **state)
+{
+	struct insn insn = {.op = OP_PUSH,
+			    .reg = NO_REG,
+			    .base = X86_SP,
+			    .index = NO_REG,
+			    .value = 8,
+			    .size = 8};
+	struct frame_state s;
+
+	frame_state_entry(&s, &machine_amd64);
+	push(&s, X86_AX);
+	frame_state_step(&s, &insn, 1);
+	assert_true(frame_state_word(&s, frame_state_sp(&s)) == VALUE_RETURN);
+	/* half of it is not it */
+	insn.size = 2;
+	insn.value = 0;
+	frame_state_step(&s, &insn, 1);
+	assert_true(frame_state_word(&s, frame_state_sp(&s)) == VALUE_NONE);
+	/* nor is what is loaded from elsewhere */
+	insn.size = 8;
+	insn.base = X86_DI;
+	frame_state_step(&s, &insn, 1);
+	assert_true(frame_state_word(&s, frame_state_sp(&s)) == VALUE_NONE);
 }
 
 static void something_else_in_its_place_is_no_return_address(void **state)
@@ -301,6 +331,7 @@ int main(void)
 		cmocka_unit_test(a_function_finds_its_return_address_on_top),
 		cmocka_unit_test(a_return_address_is_followed_to_a_register_and_back),
 		cmocka_unit_test(a_word_is_popped_over_the_return_address),
+		cmocka_unit_test(a_return_address_is_pushed_again),
 		cmocka_unit_test(something_else_in_its_place_is_no_return_address),
 		cmocka_unit_test(a_call_overwrites_a_return_address_that_was_popped),
 		cmocka_unit_test(below_a_frame_a_call_overwrites_nothing_of_it),

@@ -342,6 +342,25 @@ static void a_return_address_may_be_moved(void **state)
 	all_are_verified(m, true);
 }
 
+CODE(refilling,
+     "push %rbp; mov %rsp, %rbp; sub $16, %rsp; test %rdi, %rdi; je 1f; mov (%rbp), %rbp;"
+     "push 24(%rsp); mov %rdx, 32(%rsp); pop 8(%rsp); add $8, %rsp; jmp refilled_for;"
+     "1: leave; ret; refilled_for: ret");
+extern const uint8_t refilled_for[];
+
+/* From memory to memory, where its place gets an argument, as V8 does. */
+static void a_return_address_may_give_its_place_to_an_argument(void **state)
+{
+	struct made *m = *state;
+
+	assert_int_equal(program_add_start(&m->program, (uintptr_t)refilled_for, START_SYMBOL), 0);
+	infer_function(m, refilling, refilling_end);
+	RULES(m, "sp+8 u", "sp+16 u", "fp+16 c-16", "fp+16 c-16", "fp+16 c-16", "fp+16 c-16",
+	      "sp+32 u", "sp+40 u", "sp+40 u", "sp+32 u", "sp+24 u", "fp+16 c-16", "sp+8 u",
+	      "sp+8 u");
+	all_are_verified(m, true);
+}
+
 CODE(mistaken, "mov (%rsp), %rdx; mov 24(%rdx), %rax; ret");
 CODE(handed_on, "mov (%rsp), %rdi; push %rdi; call *%rax; pop %rdi; ret");
 
@@ -768,6 +787,7 @@ int main(void)
 		TEST(a_wrong_return_is_not_verified),
 		TEST(a_frame_may_be_given_up),
 		TEST(a_return_address_may_be_moved),
+		TEST(a_return_address_may_give_its_place_to_an_argument),
 		TEST(a_return_address_is_none_of_data),
 		TEST(a_tail_call_is_an_exit),
 		TEST(the_cases_of_a_switch_are_reached),

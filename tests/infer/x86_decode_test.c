@@ -77,6 +77,26 @@ static void words_are_popped_into_memory(void **state)
 	assert_int_equal(insn.base, NO_REG);
 }
 
+static void words_are_pushed_from_memory(void **state)
+{
+	struct insn insn = {0};
+
+	DECODE(&insn, "pushq 16(%%rsp, %%rax, 8)");
+	assert_int_equal(insn.op, OP_PUSH);
+	assert_int_equal(insn.reg, NO_REG);
+	assert_int_equal(insn.base, X86_SP);
+	assert_int_equal(insn.index, X86_AX);
+	assert_int_equal(insn.scale, 8);
+	assert_int_equal(insn.value, 16);
+	assert_int_equal(insn.size, 8);
+	DECODE(&insn, "pushw 16(%%rsp)");
+	assert_int_equal(insn.size, 2);
+	/* the other encoding of push %rbp */
+	DECODE(&insn, ".byte 0xff, 0xf5");
+	assert_int_equal(insn.reg, X86_BP);
+	assert_int_equal(insn.base, NO_REG);
+}
+
 static void a_system_call_changes_three_registers(void **state)
 {
 	struct insn insn = {0};
@@ -150,6 +170,7 @@ int main(void)
 		cmocka_unit_test(returns_say_what_they_take_off),
 		cmocka_unit_test(flags_are_pushed_and_popped),
 		cmocka_unit_test(words_are_popped_into_memory),
+		cmocka_unit_test(words_are_pushed_from_memory),
 		cmocka_unit_test(a_system_call_changes_three_registers),
 		cmocka_unit_test(a_breakpoint_is_told_from_what_stops),
 		cmocka_unit_test(calls_are_calls),
