@@ -46,6 +46,9 @@ void code_door_miss(struct code_door *door, uint64_t cost, uint64_t now);
 /* Something is there.  @cost: of reading it; 0: it had to be searched for first */
 void code_door_read(struct code_door *door, uint64_t cost, uint64_t now);
 
+/* Nothing was new, where something had to be: that has taken @cost, and is asked again. */
+void code_door_retry(struct code_door *door, uint64_t cost, uint64_t now);
+
 /* Whether the next search waits for no others. */
 static inline bool code_door_is_quick(const struct code_door *door)
 {

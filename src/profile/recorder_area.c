@@ -71,14 +71,17 @@ int recorder_on_area(struct recorder *r, const struct perf_event *event, bool *o
 	return event->type == PERF_RECORD_SAMPLE ? tell_name(r, event) : 0;
 }
 
-static bool leads_into_unknown_memory(const struct process *process,
-				      const struct bobbin_trace *trace)
+static bool may_lead_into_unknown_memory(const struct process *process,
+					 const struct bobbin_trace *trace)
 {
 	struct bobbin_place_info place;
 	uint64_t pc;
 
 	if (!trace->count || trace->reason == BOBBIN_REASON_OUTERMOST)
 		return false;
+	/* what a return address leads to is a caller only if code is known to be there */
+	if (trace->reason == BOBBIN_REASON_NO_CALL)
+		return true;
 	pc = bobbin_frame_lookup_pc(&trace->frames[trace->count - 1]);
 	return bobbin_space_find(process->space, pc, &place);
 }
@@ -90,13 +93,17 @@ int recorder_watch_maps(struct recorder *r, struct process *process,
 	uint64_t start = clock_now(), generation = process->space->generation;
 	int error;
 
-	if (start < door->due || !leads_into_unknown_memory(process, trace))
+	if (start < door->due || !may_lead_into_unknown_memory(process, trace))
 		return 0;
 	error = recorder_describe(r, process->pid, r->area_files);
 	if (error == -ENOMEM)
 		return error;
+	if (process->space->generation == generation) {
+		code_door_retry(door, clock_now() - start, clock_now());
+		return 0;
+	}
 	code_door_read(door, clock_now() - start, clock_now());
-	return process->space->generation != generation;
+	return 1;
 }
 
 static bool has_ended(pid_t pid, pid_t tid)
