@@ -722,7 +722,7 @@ int run_record(struct arguments *a)
 			{
 				.frequency = a->in_process ? 0 : recorded_frequency(a),
 				.also_copy = a->also_copy,
-				.holds_samples = !a->heap,
+				.holds_samples = true,
 				.wakers = a->wakers,
 				.hurry = &interrupted,
 			},

@@ -260,9 +260,12 @@ static int event_of_slot(struct area_reader *r, struct perf_event *ret)
 		*ret = event_of(r, PERF_RECORD_SAMPLE);
 		fill_sample(r, ret);
 		ret->sample.period = block_weight(r, slot->weight);
+		ret->sample.block = slot->address;
+		ret->sample.caller = slot->caller;
 		return 1;
 	case SAMPLE_SLOT_FREE_BLOCK:
 		*ret = event_of(r, AREA_RECORD_FREE);
+		ret->sample.block = slot->address;
 		return 1;
 	case SAMPLE_SLOT_START:
 		*ret = event_of(r, PERF_RECORD_COMM);
@@ -328,11 +331,6 @@ const char *area_reader_comm(const struct area_reader *reader)
 char *area_reader_text(struct area_reader *reader)
 {
 	return (char *)reader->copy.slot.data;
-}
-
-struct area_block area_reader_block(const struct area_reader *reader)
-{
-	return (struct area_block){reader->copy.slot.address, reader->copy.slot.caller};
 }
 
 void area_reader_reclaim(struct area_reader *reader)

@@ -20,16 +20,11 @@
  * when it has loaded libraries: what it has mapped then, as area_reader_text() has it.
  */
 #define AREA_RECORD_MAPS (UINT32_C(1) << 16)
-/* A block that was sampled is freed, as area_reader_block() has it. */
+/* A block that was sampled is freed: the block of the event's sample. */
 #define AREA_RECORD_FREE (AREA_RECORD_MAPS + 1)
 
 /* The id of all events. */
 #define AREA_EVENT_ID 1
-
-/* Of the last event: where a block is, and who called the allocator; 0: it is of no block. */
-struct area_block {
-	uint64_t address, caller;
-};
 
 struct area_reader;
 
@@ -66,7 +61,6 @@ int area_reader_next(struct area_reader *reader, struct perf_event *ret);
 /* Of the last event: the thread's name, of a sample; lines of /proc/PID/maps. */
 const char *area_reader_comm(const struct area_reader *reader);
 char *area_reader_text(struct area_reader *reader);
-struct area_block area_reader_block(const struct area_reader *reader);
 
 /* Free what processes have claimed that have ended.  Not often: it asks for each of them. */
 void area_reader_reclaim(struct area_reader *reader);

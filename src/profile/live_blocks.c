@@ -26,9 +26,9 @@ int live_blocks_open(struct live_blocks **ret)
 	return 0;
 }
 
-static struct live_block **bucket_of(struct live_blocks *blocks, int pid, uint64_t address)
+static size_t bucket_of(const struct live_blocks *blocks, int pid, uint64_t address)
 {
-	return &blocks->buckets[hash_words(address, (uint64_t)pid, blocks->seed) % BUCKETS];
+	return hash_words(address, (uint64_t)pid, blocks->seed) % BUCKETS;
 }
 
 static void unlink_at(struct live_blocks *blocks, struct live_block **at)
@@ -42,7 +42,7 @@ static void unlink_at(struct live_blocks *blocks, struct live_block **at)
 
 void live_blocks_free(struct live_blocks *blocks, int pid, uint64_t address)
 {
-	struct live_block **at = bucket_of(blocks, pid, address);
+	struct live_block **at = &blocks->buckets[bucket_of(blocks, pid, address)];
 
 	while (*at && ((*at)->pid != pid || (*at)->address != address))
 		at = &(*at)->next;
@@ -50,11 +50,21 @@ void live_blocks_free(struct live_blocks *blocks, int pid, uint64_t address)
 		unlink_at(blocks, at);
 }
 
+bool live_blocks_has(const struct live_blocks *blocks, int pid, uint64_t address, uint64_t time)
+{
+	const struct live_block *block = blocks->buckets[bucket_of(blocks, pid, address)];
+
+	while (block && (block->pid != pid || block->address != address))
+		block = block->next;
+	return block && block->time == time;
+}
+
 int live_blocks_add(struct live_blocks *blocks, const struct live_block *like,
 		    const struct bobbin_frame *frames)
 {
 	const size_t size = like->count * sizeof(*frames);
-	struct live_block **bucket = bucket_of(blocks, like->pid, like->address), *block;
+	struct live_block **bucket = &blocks->buckets[bucket_of(blocks, like->pid, like->address)];
+	struct live_block *block;
 
 	live_blocks_free(blocks, like->pid, like->address);
 	if (blocks->count == LIVE_BLOCKS_MAX)

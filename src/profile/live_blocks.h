@@ -16,6 +16,7 @@ struct live_blocks;
 /**
  * struct live_block - one of them
  * @address: in the process @pid
+ * @time: when it was allocated
  * @tid: who allocated it
  * @weight: bytes that it stands for
  * @ip: where the allocator was called
@@ -23,7 +24,7 @@ struct live_blocks;
  */
 struct live_block {
 	struct live_block *next;
-	uint64_t address, weight, ip;
+	uint64_t address, time, weight, ip;
 	int pid, tid;
 	uint32_t cpu, count;
 	enum bobbin_reason reason;
@@ -40,6 +41,9 @@ void live_blocks_close(struct live_blocks *blocks); /* NULL is fine */
  */
 int live_blocks_add(struct live_blocks *blocks, const struct live_block *like,
 		    const struct bobbin_frame *frames);
+
+/* Whether the block that was allocated then is known, and not freed. */
+bool live_blocks_has(const struct live_blocks *blocks, int pid, uint64_t address, uint64_t time);
 
 /* It is freed, if it is known. */
 void live_blocks_free(struct live_blocks *blocks, int pid, uint64_t address);

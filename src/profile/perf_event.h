@@ -70,6 +70,8 @@ struct perf_sample {
 	   if walks cannot come there otherwise, or 0; of samples that no kernel took */
 	struct bobbin_stack_copy left[SAMPLE_LEFT_STACKS];
 	uint64_t left_pc;
+	/* of a block of a heap: where it is, and the PC of who called the allocator; 0: of none */
+	uint64_t block, caller;
 	uint64_t cgroup; /* its number, see struct cgroup; 0: it is not known */
 };
 

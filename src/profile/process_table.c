@@ -520,6 +520,8 @@ static void keep_user(struct perf_sample *kept, uint64_t *words, const struct pe
 {
 	size_t regs = reg_words(from), stack = stack_words(from);
 
+	kept->block = from->block;
+	kept->caller = from->caller;
 	kept->regs_abi = from->regs_abi;
 	kept->regs_mask = from->regs_mask;
 	if (regs)

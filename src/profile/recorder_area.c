@@ -66,8 +66,6 @@ int recorder_on_area(struct recorder *r, const struct perf_event *event, bool *o
 		return tell_maps(r, event);
 	if (*over && r->blocks)
 		recorder_free_block(r, event);
-	if (event->type == PERF_RECORD_COMM && event->comm.exec)
-		return recorder_end_blocks(r, (int)event->pid);
 	return event->type == PERF_RECORD_SAMPLE ? tell_name(r, event) : 0;
 }
 
@@ -111,17 +109,6 @@ static bool has_ended(pid_t pid, pid_t tid)
 	return syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH;
 }
 
-/* With its last thread a process ends. */
-static int tell_end(struct recorder *r, const struct perf_event *event)
-{
-	const struct thread *thread = process_table_find(r->processes, (int)event->tid);
-	int error = 0;
-
-	if (thread && thread->process->threads == 1)
-		error = recorder_end_blocks(r, (int)event->pid);
-	return error ? error : recorder_on_record(r, event);
-}
-
 /* Its last samples may still come: it is told the next time. */
 static void note_end(void *ctx, struct thread *thread)
 {
@@ -155,7 +142,7 @@ int recorder_sweep_area(struct recorder *r)
 		event->time = r->time;
 		/* its number may be another's by now */
 		if (has_ended((pid_t)event->pid, (pid_t)event->tid))
-			error = tell_end(r, event);
+			error = recorder_on_record(r, event);
 	}
 	r->area_end_count = 0;
 	process_table_visit_threads(r->processes, note_end, r);

@@ -48,10 +48,11 @@ static void trim(struct bobbin_trace *trace, uint64_t caller)
 }
 
 static int keep(struct recorder *r, const struct perf_event *event,
-		const struct bobbin_trace *trace, uint64_t address)
+		const struct bobbin_trace *trace)
 {
 	const struct live_block block = {
-		.address = address,
+		.address = event->sample.block,
+		.time = event->time,
 		.weight = event->sample.period,
 		.ip = event->sample.ip,
 		.pid = (int)event->pid,
@@ -66,28 +67,68 @@ static int keep(struct recorder *r, const struct perf_event *event,
 	return error == -ENOSPC ? 0 : error;
 }
 
+/* Of an allocation, from where the allocator was called. */
+static struct perf_event trim_event(const struct perf_event *event, struct bobbin_trace *trace)
+{
+	struct perf_event allocated = *event;
+
+	trim(trace, event->sample.caller);
+	if (trace->count)
+		allocated.sample.ip = trace->frames[0].pc;
+	return allocated;
+}
+
+/* Unless it has gone: @lives. */
+static int put_and_keep(struct recorder *r, const struct perf_event *event, struct process *process,
+			struct bobbin_trace *trace, bool lives)
+{
+	const struct perf_event allocated = trim_event(event, trace);
+	int error;
+
+	r->stats.heap.allocated += allocated.sample.period;
+	error = recorder_put_user(r, &allocated, process, trace);
+	return error || !lives ? error : keep(r, &allocated, trace);
+}
+
 int recorder_put_block(struct recorder *r, const struct perf_event *event, struct process *process,
 		       struct bobbin_trace *trace)
 {
-	const struct area_block block = area_reader_block(r->options.area);
-	struct perf_event allocated = *event;
-	int error;
+	return put_and_keep(r, event, process, trace, true);
+}
 
-	trim(trace, block.caller);
-	if (trace->count)
-		allocated.sample.ip = trace->frames[0].pc;
-	r->stats.heap.allocated += allocated.sample.period;
-	error = recorder_put_user(r, &allocated, process, trace);
-	return error ? error : keep(r, &allocated, trace, block.address);
+int recorder_hold_block(struct recorder *r, const struct perf_event *event,
+			struct bobbin_trace *trace)
+{
+	const struct perf_event allocated = trim_event(event, trace);
+	int error = keep(r, &allocated, trace);
+
+	return error ? error : recorder_hold(r, event);
+}
+
+int recorder_put_held_block(struct recorder *r, const struct perf_event *event,
+			    struct process *process, struct bobbin_trace *trace)
+{
+	const bool lives = live_blocks_has(r->blocks, (int)event->pid, event->sample.block,
+					   event->time);
+
+	return put_and_keep(r, event, process, trace, lives);
 }
 
 void recorder_free_block(struct recorder *r, const struct perf_event *event)
 {
-	live_blocks_free(r->blocks, (int)event->pid, area_reader_block(r->options.area).address);
+	live_blocks_free(r->blocks, (int)event->pid, event->sample.block);
 }
 
-static int put_again(struct recorder *r, const struct live_block *block, uint64_t id)
+/* Which event they are given by, and when. */
+struct giving {
+	struct recorder *recorder;
+	uint64_t id, time;
+};
+
+static int put_again(void *ctx, const struct live_block *block)
 {
+	const struct giving *giving = ctx;
+	struct recorder *r = giving->recorder;
 	const struct thread *own = process_table_find(r->processes, block->tid);
 	struct bobbin_trace trace = recorder_trace(r);
 	struct perf_event event = {
@@ -97,8 +138,8 @@ static int put_again(struct recorder *r, const struct live_block *block, uint64_
 		/* a thread that has ended has no name */
 		.tid = (uint32_t)(own ? block->tid : block->pid),
 		.cpu = block->cpu,
-		.time = r->time,
-		.id = id,
+		.time = giving->time,
+		.id = giving->id,
 		.sample = {.ip = block->ip, .period = block->weight},
 	};
 	struct thread *thread;
@@ -110,36 +151,27 @@ static int put_again(struct recorder *r, const struct live_block *block, uint64_
 	trace.outer = 0;
 	trace.reason = block->reason;
 	memcpy(trace.frames, block->frames, block->count * sizeof(*trace.frames));
+	if (giving->id == r->block_ids[LIVE])
+		r->stats.heap.live += block->weight;
 	return recorder_give(r, &event, thread->process, &trace);
 }
 
-static int put_live(void *ctx, const struct live_block *block)
+int recorder_end_blocks(struct recorder *r, int pid, uint64_t time)
 {
-	struct recorder *r = ctx;
+	struct giving giving = {r, r->block_ids[LIVE], time};
 
-	r->stats.heap.live += block->weight;
-	return put_again(r, block, r->block_ids[LIVE]);
-}
-
-static int put_dumped(void *ctx, const struct live_block *block)
-{
-	struct recorder *r = ctx;
-
-	return put_again(r, block, r->block_ids[DUMPED]);
-}
-
-int recorder_end_blocks(struct recorder *r, int pid)
-{
-	return r->blocks ? live_blocks_visit(r->blocks, pid, true, put_live, r) : 0;
+	return r->blocks ? live_blocks_visit(r->blocks, pid, true, put_again, &giving) : 0;
 }
 
 int recorder_dump_blocks(struct recorder *r)
 {
+	struct giving giving = {r, r->block_ids[DUMPED], 0};
 	int error = recorder_sweep(r);
 
 	if (error || !r->blocks)
 		return error;
 	r->stats.heap.dumps++;
 	/* one is told from the next by its time */
-	return live_blocks_visit(r->blocks, 0, false, put_dumped, r);
+	giving.time = r->time;
+	return live_blocks_visit(r->blocks, 0, false, put_again, &giving);
 }

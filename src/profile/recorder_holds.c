@@ -55,7 +55,8 @@ static int give(struct recorder *r, const struct perf_event *event, bool anyway)
 	sample_trace(r->unwinder, native_arch(), thread->process, &event->sample, &trace);
 	if (!anyway && recorder_lacks_rules(r, missed, &trace))
 		return 0;
-	error = recorder_put_user(r, event, thread->process, &trace);
+	error = event->sample.block ? recorder_put_held_block(r, event, thread->process, &trace)
+				    : recorder_put_user(r, event, thread->process, &trace);
 	return error ? error : 1;
 }
 
@@ -68,6 +69,17 @@ static bool holds_of(const struct recorder *r, uint32_t pid)
 	return s;
 }
 
+/* With its last thread a process ends, and what it has not freed is given before. */
+static int end_thread(struct recorder *r, const struct perf_event *event)
+{
+	const struct thread *thread = process_table_find(r->processes, (int)event->tid);
+	int error = 0;
+
+	if (thread && thread->process->threads == 1)
+		error = recorder_end_blocks(r, (int)event->pid, event->time - 1);
+	return error ? error : process_table_event(r->processes, event);
+}
+
 /* Forget the threads that have ended of which nothing is held any more. */
 static int end_exits(struct recorder *r)
 {
@@ -78,7 +90,7 @@ static int end_exits(struct recorder *r)
 		if (holds_of(r, r->exits[i].pid))
 			r->exits[kept++] = r->exits[i];
 		else
-			error = process_table_event(r->processes, &r->exits[i]);
+			error = end_thread(r, &r->exits[i]);
 	}
 	r->exit_count = kept;
 	return error;
@@ -204,6 +216,11 @@ int recorder_take_in(struct recorder *r, const struct perf_event *event)
 		return hold_exit(r, event);
 	if (r->held.count && must_give(r, event, &choice))
 		error = give_held(r, &choice);
+	/* a new program has none of the old one's blocks */
+	if (!error && event->type == PERF_RECORD_COMM && event->comm.exec)
+		error = recorder_end_blocks(r, (int)event->pid, event->time - 1);
+	if (!error && event->type == PERF_RECORD_EXIT)
+		return end_thread(r, event);
 	return error ? error : process_table_event(r->processes, event);
 }
 

@@ -118,13 +118,19 @@ size_t recorder_describe_blocks(struct recorder *recorder, const struct perf_eve
 				struct sample_event *ret);
 
 /*
- * Give the sample of a block, as recorder_put_user(), and keep it; forget one that is freed; give and
- * forget those of a process that ends, or of all with 0.  0 or a negative errno.
+ * Give the sample of a block, as recorder_put_user(), and keep it; as recorder_hold(), and keep it with
+ * what is known of its stack; give that which was held, and keep it anew if it is not freed; forget one
+ * that is freed; give and forget, at a time, those of a process that ends, or of all with 0.  0 or a
+ * negative errno.
  */
 int recorder_put_block(struct recorder *recorder, const struct perf_event *event,
 		       struct process *process, struct bobbin_trace *trace);
+int recorder_hold_block(struct recorder *recorder, const struct perf_event *event,
+			struct bobbin_trace *trace);
+int recorder_put_held_block(struct recorder *recorder, const struct perf_event *event,
+			    struct process *process, struct bobbin_trace *trace);
 void recorder_free_block(struct recorder *recorder, const struct perf_event *event);
-int recorder_end_blocks(struct recorder *recorder, int pid);
+int recorder_end_blocks(struct recorder *recorder, int pid, uint64_t time);
 
 /* Give a sample that is not counted; @process: NULL if it has ended. */
 int recorder_give(struct recorder *recorder, const struct perf_event *event,

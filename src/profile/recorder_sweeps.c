@@ -354,10 +354,10 @@ static int on_sample(struct recorder *r, const struct perf_event *event)
 		return defer(r, event, thread->process);
 	if (!error)
 		error = recorder_unwind(r, event, thread->process, &trace);
+	if (!error && recorder_lacks_rules(r, missed, &trace))
+		return r->blocks ? recorder_hold_block(r, event, &trace) : recorder_hold(r, event);
 	if (!error && r->blocks)
 		return recorder_put_block(r, event, thread->process, &trace);
-	if (!error && recorder_lacks_rules(r, missed, &trace))
-		return recorder_hold(r, event);
 	return error ? error : recorder_put_user(r, event, thread->process, &trace);
 }
 
@@ -528,7 +528,7 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 	if (!recorder->stats.cut)
 		recorder->stats.cut = give_up(recorder, 0);
 	if (!recorder->stats.cut)
-		recorder->stats.cut = recorder_end_blocks(recorder, 0);
+		recorder->stats.cut = recorder_end_blocks(recorder, 0, recorder->time);
 	if (!recorder->stats.cut)
 		recorder->stats.cut = recorder_end_waits(recorder, recorder->stopped, &waiting);
 	error = recorder->options.sink->end(recorder->options.sink_ctx, recorder->stats.cut);

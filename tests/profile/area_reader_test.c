@@ -140,7 +140,7 @@ static void a_block_has_the_weight_of_its_chance(void **state)
 	assert_int_equal(event.sample.period, 1000000);
 	assert_int_equal(area_reader_next(f->reader, &event), 1);
 	assert_int_equal(event.type, AREA_RECORD_FREE);
-	assert_int_equal(area_reader_block(f->reader).address, 0x1230);
+	assert_int_equal(event.sample.block, 0x1230);
 	nothing_more(f);
 }
 

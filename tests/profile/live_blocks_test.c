@@ -43,6 +43,27 @@ static struct seen visit(struct live_blocks *blocks, int pid, bool forget)
 	return seen;
 }
 
+static void a_block_is_that_of_its_time(void **state)
+{
+	const struct live_block like = {.address = 0x1000, .time = 7, .pid = 1};
+	struct live_block later = like;
+	struct live_blocks *blocks;
+
+	(void)state;
+	later.time = 8;
+	assert_int_equal(live_blocks_open(&blocks), 0);
+	assert_false(live_blocks_has(blocks, 1, 0x1000, 7));
+	assert_int_equal(live_blocks_add(blocks, &like, NULL), 0);
+	assert_true(live_blocks_has(blocks, 1, 0x1000, 7));
+	assert_false(live_blocks_has(blocks, 2, 0x1000, 7));
+	assert_false(live_blocks_has(blocks, 1, 0x1000, 8));
+	assert_int_equal(live_blocks_add(blocks, &later, NULL), 0);
+	assert_false(live_blocks_has(blocks, 1, 0x1000, 7));
+	live_blocks_free(blocks, 1, 0x1000);
+	assert_false(live_blocks_has(blocks, 1, 0x1000, 8));
+	live_blocks_close(blocks);
+}
+
 static void a_block_lives_until_it_is_freed(void **state)
 {
 	struct live_blocks *blocks;
@@ -116,6 +137,7 @@ static void who_visits_may_end_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_block_is_that_of_its_time),
 		cmocka_unit_test(a_block_lives_until_it_is_freed),
 		cmocka_unit_test(a_process_ends_with_its_own),
 		cmocka_unit_test(the_last_one_at_an_address_counts),
