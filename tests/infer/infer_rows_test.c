@@ -1,150 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Rules of small functions that the assembler has made.  They are data of this program, and are
- * looked at where they are; nobody calls them.
- */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <bobbin/arch.h>
-#include <cmocka.h>
-
-#include "infer/infer.h"
-#include "infer/program_code.h"
-#include "infer/x86_decode.h"
-
-/* A function, and the first byte after it. */
-#define CODE(name, text) \
-	extern const uint8_t name[], name##_end[]; \
-	__asm__(".pushsection .rodata\n\t.balign 16\n" #name ":\n" text "\n" #name \
-		"_end:\n\t.popsection")
-
-#define MOST_RULES 24
-
-struct made {
-	struct program program;
-	struct infer_rows rows;
-	uint64_t start, end;
-};
-
-static int setup(void **state)
-{
-	struct made *m = calloc(1, sizeof(*m));
-
-	assert_non_null(m);
-	m->program.machine = &machine_amd64;
-	*state = m;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct made *m = *state;
-
-	program_fini(&m->program);
-	infer_rows_fini(&m->rows);
-	free(m);
-	return 0;
-}
-
-/* Without what was made. */
-static struct made *begin_again(void **state)
-{
-	assert_int_equal(teardown(state) || setup(state), 0);
-	return *state;
-}
-
-/* Bytes that are loaded from where they are. */
-static void add_bytes(struct program *p, const uint8_t *start, const uint8_t *end, bool exec)
-{
-	const size_t size = (size_t)(end - start);
-	uint8_t *copy = malloc(size);
-
-	assert_non_null(copy);
-	memcpy(copy, start, size);
-	p->spans = reallocarray(p->spans, p->span_count + 1, sizeof(*p->spans));
-	assert_non_null(p->spans);
-	p->spans[p->span_count++] = (struct program_span){(uintptr_t)start, size, copy, exec};
-	if (!exec)
-		return;
-	assert_int_equal(coverage_add(&p->code, (uintptr_t)start, (uintptr_t)end), 0);
-	coverage_settle(&p->code);
-}
-
-static void infer_all(struct made *m)
-{
-	const struct infer_options options = {0};
-
-	assert_int_equal(infer_rows(&m->program, &options, &m->rows), 0);
-}
-
-/* The rules of one function that is called, and ends where its code does. */
-static void infer_function(struct made *m, const uint8_t *start, const uint8_t *end)
-{
-	m->start = (uintptr_t)start;
-	m->end = (uintptr_t)end;
-	add_bytes(&m->program, start, end, true);
-	assert_int_equal(program_add_start(&m->program, m->start, START_SYMBOL), 0);
-	infer_all(m);
-}
-
-static const struct infer_row *row_at(const struct made *m, uint64_t pc)
-{
-	for (size_t i = 0; i < m->rows.count; i++)
-		if (m->rows.rows[i].start <= pc && pc < m->rows.rows[i].end)
-			return &m->rows.rows[i];
-	return NULL;
-}
-
-/* "sp+16 c-16": where the CFA and the caller's frame pointer are; "-": no rule. */
-static void spell(const struct infer_row *row, char ret[BOBBIN_RULE_STR_MAX])
-{
-	char whole[BOBBIN_RULE_STR_MAX], *cfa, *fp;
-	struct bobbin_rule rule;
-
-	if (!row) {
-		strcpy(ret, "-");
-		return;
-	}
-	bobbin_rule_unpack(row->word, &rule);
-	bobbin_rule_str(bobbin_arch_amd64(), &rule, whole);
-	cfa = strstr(whole, "CFA=") + 4;
-	fp = strstr(whole, "FP=") + 3;
-	*strchr(cfa, ' ') = 0;
-	snprintf(ret, BOBBIN_RULE_STR_MAX, "%s %s", cfa, fp);
-}
-
-/* The rules before each instruction, in the order of addresses. */
-static void rules_are(const struct made *m, const char *const expected[MOST_RULES])
-{
-	struct insn_decoder *decoder = x86_decoder_open();
-	struct insn insn = {0};
-	char found[BOBBIN_RULE_STR_MAX];
-	unsigned int i = 0;
-
-	assert_non_null(decoder);
-	for (uint64_t pc = m->start; pc < m->end; pc += insn.len, i++) {
-		x86_decode(decoder, (const uint8_t *)(uintptr_t)pc, m->end - pc, pc, &insn);
-		assert_true(i < MOST_RULES && expected[i]);
-		spell(row_at(m, pc), found);
-		if (strcmp(found, expected[i]))
-			fail_msg("instruction %u: %s, not %s", i, found, expected[i]);
-	}
-	x86_decoder_close(decoder);
-	assert_true(i == MOST_RULES || !expected[i]);
-}
-
-#define RULES(m, ...) rules_are(m, (const char *const[MOST_RULES]){__VA_ARGS__})
-
-static void all_are_verified(const struct made *m, bool verified)
-{
-	assert_true(m->rows.count > 0);
-	for (size_t i = 0; i < m->rows.count; i++)
-		assert_int_equal(m->rows.rows[i].verified, verified);
-}
+/* Rules of frames, of functions by their calls and jumps, and of what is no function. */
+#include "assembled_code.h"
 
 CODE(leaf, "endbr64; lea (%rdi,%rsi), %eax; mov %rdi, -16(%rsp); ret");
 
@@ -318,62 +174,6 @@ static void a_frame_may_be_given_up(void **state)
 	infer_function(m, escaping, escaping_end);
 	RULES(m, "sp+8 u", "sp+16 u", "fp+16 c-16", "fp+16 c-16", "fp+16 c-16", "fp+16 c-16",
 	      "sp+8 u", "fp+16 c-16", "fp+16 c-16", "-");
-	all_are_verified(m, true);
-}
-
-CODE(moving,
-     "pop %rax; push %rdi; push %rsi; push %rax; push %rbp; mov %rsp, %rbp; call *%rdx; leave;"
-     "test %rbx, %rbx; je 1f; pop %rcx; add %rbx, %rsp; push %rcx; ret; 1: jmp moved_to;"
-     "moved_to: ret");
-extern const uint8_t moved_to[];
-
-/* Below arguments that are pushed for the one that is called last. */
-static void a_return_address_may_be_moved(void **state)
-{
-	struct made *m = *state;
-	struct bobbin_rule rule;
-
-	assert_int_equal(program_add_start(&m->program, (uintptr_t)moved_to, START_SYMBOL), 0);
-	infer_function(m, moving, moving_end);
-	RULES(m, "sp+8 u", "-", "-", "-", "sp+24 u", "sp+32 u", "fp+32 c-32", "fp+32 c-32",
-	      "sp+24 u", "sp+24 u", "sp+24 u", "-", "-", "-", "sp+24 u", "sp+8 u");
-	bobbin_rule_unpack(row_at(m, m->start + 12)->word, &rule);
-	assert_int_equal(rule.ra.off, -24);
-	all_are_verified(m, true);
-}
-
-CODE(refilling,
-     "push %rbp; mov %rsp, %rbp; sub $16, %rsp; test %rdi, %rdi; je 1f; mov (%rbp), %rbp;"
-     "push 24(%rsp); mov %rdx, 32(%rsp); pop 8(%rsp); add $8, %rsp; jmp refilled_for;"
-     "1: leave; ret; refilled_for: ret");
-extern const uint8_t refilled_for[];
-
-/* From memory to memory, where its place gets an argument, as V8 does. */
-static void a_return_address_may_give_its_place_to_an_argument(void **state)
-{
-	struct made *m = *state;
-
-	assert_int_equal(program_add_start(&m->program, (uintptr_t)refilled_for, START_SYMBOL), 0);
-	infer_function(m, refilling, refilling_end);
-	RULES(m, "sp+8 u", "sp+16 u", "fp+16 c-16", "fp+16 c-16", "fp+16 c-16", "fp+16 c-16",
-	      "sp+32 u", "sp+40 u", "sp+40 u", "sp+32 u", "sp+24 u", "fp+16 c-16", "sp+8 u",
-	      "sp+8 u");
-	all_are_verified(m, true);
-}
-
-CODE(mistaken, "mov (%rsp), %rdx; mov 24(%rdx), %rax; ret");
-CODE(handed_on, "mov (%rsp), %rdi; push %rdi; call *%rax; pop %rdi; ret");
-
-/* A part of another function, in whose frame something else is there. */
-static void a_return_address_is_none_of_data(void **state)
-{
-	struct made *m = *state;
-
-	infer_function(m, mistaken, mistaken_end);
-	all_are_verified(m, false);
-	/* but it may be read */
-	m = begin_again(state);
-	infer_function(m, handed_on, handed_on_end);
 	all_are_verified(m, true);
 }
 
@@ -771,7 +571,6 @@ static void a_call_changes_what_its_callee_does(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_leaf_has_its_return_address_on_top),
 		TEST(pushes_and_pops_move_the_cfa),
@@ -786,9 +585,6 @@ int main(void)
 		TEST(a_call_that_contradicts_what_follows_does_not_return),
 		TEST(a_wrong_return_is_not_verified),
 		TEST(a_frame_may_be_given_up),
-		TEST(a_return_address_may_be_moved),
-		TEST(a_return_address_may_give_its_place_to_an_argument),
-		TEST(a_return_address_is_none_of_data),
 		TEST(a_tail_call_is_an_exit),
 		TEST(the_cases_of_a_switch_are_reached),
 		TEST(the_cases_of_a_switch_with_a_scaled_index_are_reached),
