@@ -108,7 +108,15 @@ static int add_sample(void *ctx, const struct stack_sample *sample)
 	return r ? r : profile_builder_add(reports->builder, &own);
 }
 
-static const struct sample_sink report_sink = {.sample = add_sample};
+/* A thread may be called otherwise after its last sample. */
+static int add_name(void *ctx, const struct perf_event *event)
+{
+	struct event_reports *reports = ctx;
+
+	return task_names_change(&reports->tasks, (int)event->tid, event->comm.comm);
+}
+
+static const struct sample_sink report_sink = {.sample = add_sample, .record = add_name};
 
 /* In the order of the file; the first one is shown even if nothing has any samples. */
 static int find_events(struct event_reports *reports)

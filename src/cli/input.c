@@ -321,6 +321,13 @@ static int pass_wanted(void *ctx, const struct stack_sample *sample)
 	return input->sink->sample(input->ctx, sample);
 }
 
+static int pass_record(void *ctx, const struct perf_event *event)
+{
+	struct input *input = ctx;
+
+	return input->sink->record ? input->sink->record(input->ctx, event) : 0;
+}
+
 /* Of those that are asked for there may be none by mistake. */
 static bool tell_none(const struct input *input)
 {
@@ -347,7 +354,8 @@ static void settle_filter(struct input *input)
 
 int input_run(struct input *input, const struct sample_sink *sink, void *ctx)
 {
-	static const struct sample_sink choosing_sink = {.sample = pass_wanted};
+	static const struct sample_sink choosing_sink = {.sample = pass_wanted,
+							 .record = pass_record};
 	const struct arguments *a = input->arguments;
 	struct bobbin_error err = {0};
 	int r;

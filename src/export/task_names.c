@@ -48,6 +48,13 @@ int task_names_note(struct task_names *names, int pid, int tid, const char *comm
 	return r || find(names, pid) ? r : add(names, pid, comm);
 }
 
+int task_names_change(struct task_names *names, int id, const char *comm)
+{
+	struct task_name *known = find(names, id);
+
+	return known ? name_pool_intern(&names->names, comm, &known->comm) : 0;
+}
+
 const char *task_names_find(const struct task_names *names, int id)
 {
 	const struct task_name *known = find(names, id);

@@ -27,6 +27,9 @@ void task_names_fini(struct task_names *names);
 /* A thread is called @comm.  0 or -ENOMEM. */
 int task_names_note(struct task_names *names, int pid, int tid, const char *comm);
 
+/* The same of a thread, or a process by its first, of which something is known; of others nothing happens. */
+int task_names_change(struct task_names *names, int id, const char *comm);
+
 /* The name of a thread, or of a process; "" for none. */
 const char *task_names_find(const struct task_names *names, int id);
 

@@ -411,6 +411,8 @@ int session_next(struct session *session, const struct sample_sink *sink, void *
 		r = take_program(session, &event);
 		if (!r)
 			r = process_table_event(session->processes, &event);
+		if (!r && sink->record && event.type == PERF_RECORD_COMM)
+			r = sink->record(ctx, &event);
 		if (r)
 			return r;
 	}

@@ -107,7 +107,8 @@ struct sample_source {
  * struct sample_sink - functions of a sink: those that its source calls
  * @begin: before all others
  * @sample: valid during the call
- * @record: MMAP, MMAP2, COMM, FORK, EXIT, LOST or LOST_SAMPLES, likewise
+ * @record: MMAP, MMAP2, COMM, FORK, EXIT, LOST or LOST_SAMPLES, likewise; by a session COMM alone,
+ *	and only if there is such a function
  * @round: nothing that is given later is older than what was given before the last round
  * @end: there is no more; @error: why that is sooner than it should be, or 0
  * @abort: instead: forget it all; NULL: there is nothing to forget

@@ -138,6 +138,16 @@ it_sorts_as_perf_report() {
 	done
 }
 
+# Also after its last sample
+it_calls_threads_as_they_were_called_last() {
+	needs perf
+	# shellcheck disable=SC2016 # the shell that is started expands it
+	record -F 4999 sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; exec sleep 0.01'
+	same_rows tid
+	"$bobbin" report --no-children -g none --sort tid >out
+	grep -q ':sleep$' out
+}
+
 it_sorts_real_programs_as_perf_report() {
 	needs perf python3
 	# not a script that starts it: perf cuts longer names of commands

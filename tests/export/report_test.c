@@ -335,8 +335,11 @@ static void keys_tell_processes_threads_and_cpus_apart(void **state)
 	struct task_names tasks = {0};
 
 	assert_int_equal(task_names_note(&tasks, 7, 7, "sh"), 0);
-	assert_int_equal(task_names_note(&tasks, 7, 7, "make"), 0);
+	assert_int_equal(task_names_change(&tasks, 7, "make"), 0);
 	assert_int_equal(task_names_note(&tasks, 7, 8, "worker"), 0);
+	/* of whom there are no samples */
+	assert_int_equal(task_names_change(&tasks, 10, "other"), 0);
+	assert_string_equal(task_names_find(&tasks, 10), "");
 	options.tasks = &tasks;
 	options.no_graph = options.no_children = true;
 	add_labelled(report, "7", "7", "1", "main", 50);
