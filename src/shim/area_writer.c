@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shim/stack_left.h"
+#include "shim/previous_stack.h"
 #include "unwind/assembly.h"
 #include "unwind/self_memory.h"
 
@@ -83,7 +83,7 @@ struct sample_area *area_writer_open(void)
 	area = map_area(fd);
 	close(fd);
 	if (area)
-		left_stack_begin();
+		previous_stack_begin();
 	return area;
 }
 
@@ -324,7 +324,7 @@ static size_t copy_stack(struct self_memory *memory, uint64_t sp, uint8_t *to, s
 
 /* Stacks that were left, one for the other. */
 static void put_left_stacks(struct self_memory *memory, struct sample_slot *slot, size_t room,
-			    struct left_stack left)
+			    struct previous_stack left)
 {
 	uint8_t *data = slot->data + slot->size;
 	bool own;
@@ -336,8 +336,8 @@ static void put_left_stacks(struct self_memory *memory, struct sample_slot *slot
 						left.size < room ? left.size : room, &own) &
 				     ~(size_t)7;
 		if (left.interrupted)
-			left = left_stack_find(memory, left.sp, left.r14, true, data,
-					       slot->left[i].size);
+			left = previous_stack_find(memory, left.sp, left.r14, true, data,
+						   slot->left[i].size);
 		else
 			left.size = 0;
 		data += slot->left[i].size;
@@ -351,13 +351,13 @@ void area_put_stack(const struct sample_area *area, struct sample_slot *slot,
 	size_t room = area->stack_bytes < sizeof(slot->data) ? area->stack_bytes
 							     : sizeof(slot->data);
 	struct self_memory memory;
-	struct left_stack left;
+	struct previous_stack left;
 	bool own;
 
 	self_memory_init(&memory);
 	slot->pc = regs->pc;
 	slot->size = copy_stack(&memory, regs->sp, slot->data, room, &own) & ~(size_t)7;
-	left = left_stack_find(&memory, regs->sp, slot->gpr[14], own, slot->data, slot->size);
+	left = previous_stack_find(&memory, regs->sp, slot->gpr[14], own, slot->data, slot->size);
 	/* the rest of a handler's stack is of nobody */
 	if (left.interrupted)
 		slot->size = left.interrupted;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stack_left.h - the stack that a thread has left for the one that it is on.
+ * previous_stack.h - the stack that a thread has left for the one that it is on.
  *
  * Handlers of signals may have a stack of their own; the kernel has put the interrupted registers
  * there.  Go calls C, and its own allocator and collector, on the stack of the thread: what a goroutine
@@ -10,31 +10,31 @@
  *
  * Nothing of that is believed before it agrees with what it leads to.
  */
-#ifndef BOBBIN_SHIM_STACK_LEFT_H
-#define BOBBIN_SHIM_STACK_LEFT_H
+#ifndef BOBBIN_SHIM_PREVIOUS_STACK_H
+#define BOBBIN_SHIM_PREVIOUS_STACK_H
 
 #include "unwind/self_memory.h"
 
 /**
- * struct left_stack - where a stack was left
+ * struct previous_stack - where a stack was left
  * @sp: its stack pointer
  * @size: bytes in use, at most; 0: there is none
  * @pc: where its code goes on, if walks cannot come there otherwise; or 0
  * @interrupted: bytes of the stack in use up to the interrupted registers; 0: it was not left by a signal
  * @r14: if it was, one of them
  */
-struct left_stack {
+struct previous_stack {
 	uint64_t sp, size, pc, interrupted, r14;
 };
 
 /* Look for Go among what is loaded.  Takes the loader's lock. */
-void left_stack_begin(void);
+void previous_stack_begin(void);
 
 /*
  * That of a thread with the stack pointer @sp and the register R14 @r14, of whose stack @data are
  * @size bytes; @own: it is the one that the thread was started with.  Async-signal-safe.
  */
-struct left_stack left_stack_find(struct self_memory *memory, uint64_t sp, uint64_t r14, bool own,
-				  const void *data, size_t size);
+struct previous_stack previous_stack_find(struct self_memory *memory, uint64_t sp, uint64_t r14,
+					  bool own, const void *data, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which stack was left for the one that a thread is on, and that nothing else is taken for one. */
-#include "shim/stack_left.h"
+#include "shim/previous_stack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,18 +35,18 @@ static void put_signal_frame(uint64_t *stack, unsigned int at)
 	stack[at + 29] = SP + (at + 40) * WORD;
 }
 
-static struct left_stack find(const uint64_t *stack, uint64_t sp, uint64_t r14, bool own)
+static struct previous_stack find(const uint64_t *stack, uint64_t sp, uint64_t r14, bool own)
 {
 	struct self_memory memory;
 
 	self_memory_init(&memory);
-	return left_stack_find(&memory, sp, r14, own, stack, STACK_WORDS * WORD);
+	return previous_stack_find(&memory, sp, r14, own, stack, STACK_WORDS * WORD);
 }
 
 static void the_interrupted_stack_is_found(void **state)
 {
 	uint64_t stack[STACK_WORDS] = {0};
-	struct left_stack left;
+	struct previous_stack left;
 
 	put_signal_frame(stack, 100);
 	left = find(stack, SP, 0, false);
@@ -123,7 +123,7 @@ static void a_goroutine_that_was_left_for_the_runtime_is_found(void **state)
 	const uint64_t stack[STACK_WORDS] = {0};
 	struct runtime *r = make_runtime();
 	const uint64_t g0 = (uint64_t)(uintptr_t)r->g0;
-	struct left_stack left = find(stack, SP, g0, true);
+	struct previous_stack left = find(stack, SP, g0, true);
 
 	assert_int_equal(left.sp, 0xc000107f00);
 	assert_int_equal(left.size, 0x100);
@@ -148,7 +148,7 @@ static void a_goroutine_that_has_called_c_is_found(void **state)
 {
 	uint64_t stack[STACK_WORDS] = {0};
 	struct runtime *r = make_runtime();
-	struct left_stack left;
+	struct previous_stack left;
 
 	/* lengths and pointers, as C has them side by side */
 	for (unsigned int i = 0; i < 300; i += 2) {
@@ -183,7 +183,7 @@ static void a_goroutine_that_has_called_c_is_found(void **state)
 static int begin(void **state)
 {
 	(void)state;
-	left_stack_begin();
+	previous_stack_begin();
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "shim/stack_left.h"
+#include "shim/previous_stack.h"
 
 #include <link.h>
 #include <string.h>
@@ -58,12 +58,12 @@ static int find_go_note(struct dl_phdr_info *info, size_t size, void *ctx)
 	return has_goroutines;
 }
 
-void left_stack_begin(void)
+void previous_stack_begin(void)
 {
 	dl_iterate_phdr(find_go_note, NULL);
 }
 
-static const struct left_stack none;
+static const struct previous_stack none;
 
 static uint64_t word_at(const void *data, size_t at)
 {
@@ -95,14 +95,14 @@ static bool is_signal_frame(const void *data, size_t at, uint64_t sp)
 	       fpu - start < size && before - start >= size && is_address(before & ~(uint64_t)7);
 }
 
-static struct left_stack interrupted_stack(uint64_t sp, const void *data, size_t size)
+static struct previous_stack interrupted_stack(uint64_t sp, const void *data, size_t size)
 {
 	for (size_t at = 0; at + FRAME_WORDS * WORD <= size; at += WORD)
 		if (is_signal_frame(data, at, sp))
-			return (struct left_stack){.sp = word_at(data, at + FRAME_SP * WORD),
-						   .size = INTERRUPTED_MOST,
-						   .interrupted = at + FRAME_WORDS * WORD,
-						   .r14 = word_at(data, at + FRAME_R14 * WORD)};
+			return (struct previous_stack){.sp = word_at(data, at + FRAME_SP * WORD),
+						       .size = INTERRUPTED_MOST,
+						       .interrupted = at + FRAME_WORDS * WORD,
+						       .r14 = word_at(data, at + FRAME_R14 * WORD)};
 	return none;
 }
 
@@ -137,7 +137,7 @@ static unsigned int place_of(const struct goroutine *of, uint64_t g)
 }
 
 /* What Go runs on the stack of the thread has its g0 in R14. */
-static struct left_stack goroutine_of(struct self_memory *memory, uint64_t sp, uint64_t r14)
+static struct previous_stack goroutine_of(struct self_memory *memory, uint64_t sp, uint64_t r14)
 {
 	struct goroutine g0, left;
 
@@ -147,9 +147,9 @@ static struct left_stack goroutine_of(struct self_memory *memory, uint64_t sp, u
 		if (g0.m[i] != r14 && read_goroutine(memory, g0.m[i], sp, &left) &&
 		    left.g[G_M] == g0.g[G_M] &&
 		    left.g[G_SP] - left.g[G_LOW] < left.g[G_HIGH] - left.g[G_LOW])
-			return (struct left_stack){.sp = left.g[G_SP],
-						   .size = left.g[G_HIGH] - left.g[G_SP],
-						   .pc = left.g[G_PC]};
+			return (struct previous_stack){.sp = left.g[G_SP],
+						       .size = left.g[G_HIGH] - left.g[G_SP],
+						       .pc = left.g[G_PC]};
 	return none;
 }
 
@@ -179,8 +179,8 @@ static uint64_t find_caller_of_c(struct self_memory *memory, uint64_t sp, const 
 }
 
 /* Of its calls the innermost has most of the stack in use. */
-static struct left_stack caller_of_c(struct self_memory *memory, uint64_t sp, const void *data,
-				     size_t size)
+static struct previous_stack caller_of_c(struct self_memory *memory, uint64_t sp, const void *data,
+					 size_t size)
 {
 	struct goroutine left;
 	const uint64_t g = find_caller_of_c(memory, sp, data, size, &left);
@@ -193,13 +193,13 @@ static struct left_stack caller_of_c(struct self_memory *memory, uint64_t sp, co
 		    depth <= left.g[G_HIGH] - left.g[G_LOW])
 			most = depth;
 	}
-	return most ? (struct left_stack){.sp = left.g[G_HIGH] - most, .size = most} : none;
+	return most ? (struct previous_stack){.sp = left.g[G_HIGH] - most, .size = most} : none;
 }
 
-struct left_stack left_stack_find(struct self_memory *memory, uint64_t sp, uint64_t r14, bool own,
-				  const void *data, size_t size)
+struct previous_stack previous_stack_find(struct self_memory *memory, uint64_t sp, uint64_t r14,
+					  bool own, const void *data, size_t size)
 {
-	struct left_stack found = none;
+	struct previous_stack found = none;
 
 	if (!own)
 		found = interrupted_stack(sp, data, size);
@@ -211,12 +211,12 @@ struct left_stack left_stack_find(struct self_memory *memory, uint64_t sp, uint6
 
 #else
 
-void left_stack_begin(void)
+void previous_stack_begin(void)
 {
 }
 
-struct left_stack left_stack_find(struct self_memory *memory, uint64_t sp, uint64_t r14, bool own,
-				  const void *data, size_t size)
+struct previous_stack previous_stack_find(struct self_memory *memory, uint64_t sp, uint64_t r14,
+					  bool own, const void *data, size_t size)
 {
 	(void)memory;
 	(void)sp;
@@ -224,7 +224,7 @@ struct left_stack left_stack_find(struct self_memory *memory, uint64_t sp, uint6
 	(void)own;
 	(void)data;
 	(void)size;
-	return (struct left_stack){0};
+	return (struct previous_stack){0};
 }
 
 #endif
