@@ -62,3 +62,18 @@ build_calling_c() {
 	[ -e "$versions/$1" ] || skip "no Go in build/toolchain"
 	GOROOT="$versions/$1" GOCACHE="$work/cache-$1" CGO_ENABLED=1 "$versions/$1/bin/go" build -o "$2" "$sources/calling_c.go"
 }
+
+# in stacks of that program, from C on
+of_goroutine=' sorted _cgo_[^ ]* runtime.asmcgocall[^ ]* runtime.cgocall main._Cfunc_sorted[^ ]* main.work main.main.func1 .*runtime.goexit'
+
+# each_calls_c MILLISECONDS COMMAND…: it records such a program of the oldest and of the newest version
+each_calls_c() {
+	milliseconds=$1
+	shift
+	for version in $(all_versions | sed -n '1p;$p'); do
+		build_calling_c "$version" "calling-$version"
+		"$@" "./calling-$version" "$milliseconds"
+		complete
+		stacks | grep ' sorted ' | mostly 90 "$of_goroutine"
+	done
+}

@@ -187,12 +187,7 @@ it_samples_a_service_with_200_threads() {
 
 # Go allocates by itself, and C by malloc(), on the stack of the thread
 it_walks_go_that_calls_c() {
-	for version in $(all_versions | sed -n '1p;$p'); do
-		build_calling_c "$version" "calling-$version"
-		heap --sample-bytes 65536 "./calling-$version" 1000
-		complete
-		stacks --event allocated-bytes | mostly 90 ' sorted _cgo_[^ ]* runtime.asmcgocall[^ ]* runtime.cgocall main._Cfunc_sorted[^ ]* main.work main.main.func1 .*runtime.goexit'
-	done
+	each_calls_c 1000 heap --sample-bytes 65536
 }
 
 run_cases

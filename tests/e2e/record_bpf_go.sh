@@ -45,12 +45,7 @@ it_goes_on_to_the_stack_of_the_goroutine() {
 
 # C is called on the stack of the thread
 it_goes_on_to_the_goroutine_that_has_called_c() {
-	for version in $(all_versions | sed -n '1p;$p'); do
-		build_calling_c "$version" "calling-$version"
-		record --bpf -F 499 "./calling-$version" 6000
-		complete
-		stacks | grep ' qsort_r' | mostly 98 ' sorted _cgo_[^ ]* runtime.asmcgocall[^ ]* runtime.cgocall main._Cfunc_sorted[^ ]* main.work main.main.func1 .*runtime.goexit'
-	done
+	each_calls_c 6000 record --bpf -F 499
 }
 
 run_cases
