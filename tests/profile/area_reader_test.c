@@ -112,6 +112,61 @@ static void a_stack_is_that_of_the_slot(void **state)
 	nothing_more(f);
 }
 
+static void stacks_that_were_left_follow_it(void **state)
+{
+	struct fixture *f = *state;
+	struct sample_slot *slot = put(f, 0, SAMPLE_SLOT_STACK, 1);
+	struct perf_event event;
+
+	slot->size = 16;
+	slot->left[0].sp = 0x1000;
+	slot->left[0].size = 8;
+	slot->left[1].sp = 0x2000;
+	slot->left[1].size = SAMPLE_SLOT_DATA - 24;
+	slot->left_pc = 0x401000;
+	slot->data[16] = 0xa5;
+	slot->data[SAMPLE_SLOT_DATA - 1] = 0x5a;
+	area_reader_sweep(f->reader, 1);
+	assert_int_equal(area_reader_next(f->reader, &event), 1);
+	assert_int_equal(event.sample.dyn_size, 16);
+	assert_int_equal(event.sample.left[0].addr, 0x1000);
+	assert_int_equal(event.sample.left[0].size, 8);
+	assert_int_equal(event.sample.left[0].data[0], 0xa5);
+	assert_int_equal(event.sample.left[1].addr, 0x2000);
+	assert_int_equal(event.sample.left[1].size, SAMPLE_SLOT_DATA - 24);
+	assert_int_equal(event.sample.left[1].data[SAMPLE_SLOT_DATA - 25], 0x5a);
+	assert_int_equal(event.sample.left_pc, 0x401000);
+	nothing_more(f);
+}
+
+/* Sizes that are too large, alone, together, and in a sum that overflows. */
+static void stacks_larger_than_the_slot_are_skipped(void **state)
+{
+	static const uint64_t sizes[][3] = {
+		{0, SAMPLE_SLOT_DATA + 1, 0},
+		{0, 0, UINT64_MAX},
+		{SAMPLE_SLOT_DATA, 8, 0},
+		{8, SAMPLE_SLOT_DATA - 8, 8},
+		{8, UINT64_MAX - 7, 0},
+		{SAMPLE_SLOT_DATA, SAMPLE_SLOT_DATA, UINT64_MAX - 2 * SAMPLE_SLOT_DATA + 1},
+	};
+	const size_t count = sizeof(sizes) / sizeof(*sizes);
+	struct fixture *f = *state;
+	struct perf_event event;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct sample_slot *slot = put(f, i, SAMPLE_SLOT_STACK, i + 1);
+
+		slot->size = sizes[i][0];
+		slot->left[0].size = sizes[i][1];
+		slot->left[1].size = sizes[i][2];
+	}
+	area_reader_sweep(f->reader, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(area_reader_next(f->reader, &event), -EBADMSG);
+	nothing_more(f);
+}
+
 /* Its weight is its size by the probability with which it was sampled. */
 static void a_block_has_the_weight_of_its_chance(void **state)
 {
@@ -245,6 +300,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(samples_come_by_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_stack_is_that_of_the_slot, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(stacks_that_were_left_follow_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(stacks_larger_than_the_slot_are_skipped, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_block_has_the_weight_of_its_chance, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_start_has_a_name_and_mappings, set_up, tear_down),
