@@ -362,8 +362,10 @@ static void left_join(struct bobbin_unwinder *unwinder, struct process *process,
 	    trace->frames[trace->count - 1].source != BOBBIN_SOURCE_GO || !rest.max)
 		return;
 	bobbin_unwind(unwinder, process->space, &regs, &mem, &rest);
+	trace->reason = rest.reason == BOBBIN_REASON_OUTERMOST && has_guess(trace)
+				? BOBBIN_REASON_LIKELY
+				: rest.reason;
 	trace->count += rest.count;
-	trace->reason = rest.reason;
 }
 
 void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch,
