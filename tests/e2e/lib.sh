@@ -102,8 +102,8 @@ asks() {
 # quietly COMMAND…: it succeeds and has nothing to say, but what a machine that is busy lost while recording
 quietly() {
 	expect 0 "$@"
-	! grep -v '^bobbin: .*: [0-9]* records were lost while recording$' err >said ||
-		fail "said on stderr, by $*: $(cat said)"
+	! grep -v '^bobbin: .*: [0-9]* records were lost while recording$' err >"$work/complaints" ||
+		fail "said on stderr, by $*: $(cat "$work/complaints")"
 }
 
 # record ARGUMENT…: it succeeds; what it said is in ./err
