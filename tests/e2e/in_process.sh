@@ -105,7 +105,8 @@ it_takes_as_many_samples_as_asked_for() {
 it_counts_what_is_lost() {
 	mkfifo go
 	spawn "$bobbin" record --in-process -o - -F 999 sh -c 'read -r _ <go; "$1" 3000; echo >done' sh "$(program chain)" >perf.data 2>err
-	eventually pgrep -P "$pid"
+	# before it is the command, it waits for the recorder
+	eventually pgrep -P "$pid" -x sh
 	kill -STOP "$pid"
 	echo >go
 	eventually [ -e done ]
