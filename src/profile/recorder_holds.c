@@ -4,6 +4,7 @@
  * the rules are there.  Until then what they need of their process stays as it is.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/native_arch.h"
@@ -170,13 +171,35 @@ static bool comes_again(const struct recorder *r, const struct perf_event *fork)
 	return false;
 }
 
+/* Of processes that sample themselves all mappings are told again. */
+static bool is_told_again(const struct recorder *r, struct bobbin_space *space,
+			  const struct perf_mmap *m)
+{
+	const struct mapping *known = space_find(space, m->addr);
+	const char *path = strcmp(m->filename, "//anon") ? m->filename : "";
+
+	return r->options.area && known && known->start == m->addr &&
+	       known->end == m->addr + m->len && known->offset == m->pgoff && known->path &&
+	       !strcmp(known->path, path);
+}
+
 /* Something is mapped over code that a held sample may have been in. */
 static bool maps_over(const struct recorder *r, const struct perf_event *event)
 {
 	const struct perf_mmap *m = &event->mmap;
 	struct thread *thread = process_table_find(r->processes, (int)event->tid);
+	struct bobbin_space *space = thread ? thread->process->space : NULL;
 
-	return !thread || space_overlaps(thread->process->space, m->addr, m->addr + m->len);
+	return !space ||
+	       (space_overlaps(space, m->addr, m->addr + m->len) && !is_told_again(r, space, m));
+}
+
+/* The thread gets another name. */
+static bool renames(const struct recorder *r, const struct perf_event *event)
+{
+	const struct thread *thread = process_table_find(r->processes, (int)event->tid);
+
+	return !thread || strncmp(thread->comm, event->comm.comm, COMM_SIZE - 1) != 0;
 }
 
 static int hold_exit(struct recorder *r, const struct perf_event *event)
@@ -198,7 +221,7 @@ static bool must_give(const struct recorder *r, const struct perf_event *event,
 	case PERF_RECORD_COMM:
 		if (!event->comm.exec)
 			ret->tid = event->tid;
-		return true;
+		return event->comm.exec || renames(r, event);
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		return maps_over(r, event);

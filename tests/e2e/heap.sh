@@ -174,7 +174,7 @@ it_samples_postgres() {
 
 it_samples_node() {
 	needs node
-	heap --sample-bytes 65536 node -e 'for (let i = 0; i < 200; i++) JSON.parse(JSON.stringify(Array(3000).fill({ some: i })))'
+	heap --sample-bytes 65536 node -e 'for (let i = 0; i < 1500; i++) JSON.parse(JSON.stringify(Array(3000).fill({ some: i })))'
 	complete
 }
 
