@@ -3,6 +3,7 @@
 # Programs are sampled by timers of their own threads, where the kernel permits nothing.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/go_programs.sh"
+. "$(dirname "$0")/node_stacks.sh"
 . "$(dirname "$0")/postgres.sh"
 
 # inside ARGUMENT…: record by the program's own timers; it succeeds
@@ -190,7 +191,7 @@ it_walks_node() {
 		}
 	END
 	inside node work.js
-	complete
+	complete_of_node
 }
 
 it_walks_a_service_with_200_threads() {
