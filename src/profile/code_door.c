@@ -47,5 +47,5 @@ void code_door_read(struct code_door *door, uint64_t cost, uint64_t now)
 
 void code_door_retry(struct code_door *door, uint64_t cost, uint64_t now)
 {
-	door->due = now + at_least(CODE_SEARCH_FACTOR * cost, CODE_SEARCH_PAUSE);
+	door->due = now + at_least(CODE_READ_FACTOR * cost, CODE_SEARCH_PAUSE);
 }

@@ -3,7 +3,6 @@
 # Programs are sampled by timers of their own threads, where the kernel permits nothing.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/go_programs.sh"
-. "$(dirname "$0")/node_stacks.sh"
 . "$(dirname "$0")/postgres.sh"
 
 # inside ARGUMENT…: record by the program's own timers; it succeeds
@@ -172,26 +171,6 @@ it_walks_postgres() {
 	copy_for_all
 	postgres_by "$copied" record --in-process -F 249
 	complete_of postgres
-}
-
-it_walks_node() {
-	needs node
-	cat >work.js <<-'END'
-		const end = Date.now() + 6000;
-		let sum = 0;
-		while (Date.now() < end) {
-			const all = [];
-			for (let i = 0; i < 300; i++)
-				all.push({ number: i, ['key' + i % 50]: i });
-			sum += JSON.parse(JSON.stringify(all)).length;
-			all.sort((a, b) => b.number - a.number);
-			for (const one of all)
-				for (const key in one)
-					sum += one[key];
-		}
-	END
-	inside node work.js
-	complete_of_node
 }
 
 it_walks_a_service_with_200_threads() {
