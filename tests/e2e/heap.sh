@@ -3,7 +3,6 @@
 # What programs allocate is sampled by its bytes, and what they do not free.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/go_programs.sh"
-. "$(dirname "$0")/node_stacks.sh"
 . "$(dirname "$0")/postgres.sh"
 
 # heap ARGUMENT…: it succeeds; what it said is in ./err
@@ -171,12 +170,6 @@ it_samples_postgres() {
 	copy_for_all
 	postgres_by "$copied" heap
 	complete
-}
-
-it_samples_node() {
-	needs node
-	heap --sample-bytes 65536 node -e 'for (let i = 0; i < 1500; i++) JSON.parse(JSON.stringify(Array(3000).fill({ some: i })))'
-	complete_of_node
 }
 
 it_samples_a_service_with_200_threads() {

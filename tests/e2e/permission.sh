@@ -245,7 +245,7 @@ it_records_beside_another_recorder() {
 	spawn "$bobbin" record --bpf -a -o other.data 2>said
 	other=$pid
 	eventually samples "$other"
-	record --bpf "$(program chain)" 300
+	record --bpf "$(program chain)" 1000
 	stacks | mostly 95 'spin c b a main'
 	grep -q ' stacks were walked in the kernel$' err
 	expect 0 "$bobbin" doctor
