@@ -249,13 +249,10 @@ static bool has_no_sidefile(const struct module *module)
 static void find_switch(struct module *module, struct kernel_file *ret)
 {
 	/* its wrapper for another calling convention has a longer name, and no switch */
-	const uint64_t start = pclntab_named(&module->go, "runtime.systemstack");
 	uint8_t code[STACK_SWITCH_CODE];
-	uint64_t offset;
+	const uint64_t start = module_go_code(module, "runtime.systemstack", code, sizeof(code));
 
-	if (start && elf_image_offset(&module->image, start, &offset) &&
-	    module_code(module, offset, code, sizeof(code)) &&
-	    stack_switch_find(code, &ret->leaves))
+	if (start && stack_switch_find(code, &ret->leaves))
 		ret->leaves_at = start;
 }
 

@@ -329,6 +329,31 @@ static struct extent extent_of(const struct pclntab *t, const struct function *f
 	return extent;
 }
 
+/* By how much the frame of a function in Go reaches below its return address; 0: there is none. */
+static uint32_t frame_of(const struct pclntab *t, const char *name)
+{
+	struct function f;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (!read_function(t, i, NULL, &f) && is_called(t, &f, name))
+			return extent_of(t, &f).most;
+	return 0;
+}
+
+void pclntab_note_c_call(struct pclntab *table, uint64_t returns)
+{
+	struct function f;
+	uint32_t index, frame;
+
+	if (find_function(table, returns - 1, NULL, &index, &f) || extent_of(table, &f).recorded)
+		return;
+	frame = frame_of(table, "runtime.cgocall");
+	if (!frame)
+		return;
+	table->c_returns = returns;
+	table->c_frame = frame;
+}
+
 /* Cut to the part with @pc, in which one rule holds. */
 static void cut_run(struct moved *run, const struct extent *extent, uint64_t pc)
 {
@@ -373,17 +398,6 @@ static bool has_left_for_good(const struct pclntab *t, const struct function *f,
 	return run->by && run->by == extent->most && is_named(t, f, "runtime.mcall");
 }
 
-/* By how much the frame of a function in Go reaches below its return address; 0: there is none. */
-static uint32_t frame_of(const struct pclntab *t, const char *name)
-{
-	struct function f;
-
-	for (uint32_t i = 0; i < t->count; i++)
-		if (!read_function(t, i, NULL, &f) && is_called(t, &f, name))
-			return extent_of(t, &f).most;
-	return 0;
-}
-
 /*
  * What is called on another stack by a function without a record: the frame pointer, which C
  * preserves, is that of who has called it, which is cgocall().
@@ -391,12 +405,9 @@ static uint32_t frame_of(const struct pclntab *t, const char *name)
 static struct bobbin_rule cgo_rule(const struct pclntab *t, const struct bobbin_arch *arch,
 				   const struct bobbin_rule *called)
 {
-	const uint32_t frame = frame_of(t, "runtime.cgocall");
 	struct bobbin_rule rule = *called;
 
-	if (!frame)
-		return bobbin_rule_none(BOBBIN_REASON_OTHER_STACK);
-	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->fp, 8 - (int32_t)frame);
+	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->fp, 8 - (int32_t)t->c_frame);
 	rule.flags = BOBBIN_RULE_SWITCH;
 	return rule;
 }

@@ -32,8 +32,9 @@ struct pclntab {
 	uint64_t names, values, functions;
 	uint32_t count;
 	uint32_t flags_at; /* in a function's record */
-	/* where C returns to asmcgocall(), if that is called by cgocall(); 0: that is not known */
+	/* pclntab_note_c_call(): where C returns, and how far cgocall()'s frame reaches below its return address */
 	uint64_t c_returns;
+	uint32_t c_frame;
 };
 
 /* Whether bytes begin like a table of a version that is read. */
@@ -48,6 +49,12 @@ bool pclntab_says_text(const void *data, uint64_t size);
  */
 int pclntab_init(const void *data, uint64_t size, uint64_t text, const struct bobbin_arch *arch,
 		 struct bobbin_error *err, struct pclntab *ret);
+
+/*
+ * Note where the call of asmcgocall() that is on another stack returns to, which the table does not
+ * say.  Of use before Go 1.21 only: else nothing is noted.
+ */
+void pclntab_note_c_call(struct pclntab *table, uint64_t returns);
 
 /*
  * The row for an address, @start <= @pc < @end.  Its rule may be none, with the reason

@@ -63,19 +63,26 @@ static const struct table_ops go_ops = {
 	.functions = go_functions,
 };
 
+uint64_t module_go_code(const struct module *module, const char *name, void *dst, size_t size)
+{
+	const uint64_t start = pclntab_named(&module->go, name);
+	uint64_t offset;
+
+	return start && elf_image_offset(&module->image, start, &offset) &&
+			       module_code(module, offset, dst, size)
+		       ? start
+		       : 0;
+}
+
 /* Which of the calls of asmcgocall() is on another stack, its table does not say. */
 static void find_c_call(struct module *m)
 {
-	const uint64_t start = pclntab_named(&m->go, "runtime.asmcgocall");
 	uint8_t code[STACK_SWITCH_CODE];
-	uint64_t offset;
-	uint32_t after;
+	const uint64_t start = module_go_code(m, "runtime.asmcgocall", code, sizeof(code));
+	const uint32_t after = start ? stack_switch_call(code) : 0;
 
-	if (!start || !elf_image_offset(&m->image, start, &offset) ||
-	    !module_code(m, offset, code, sizeof(code)))
-		return;
-	after = stack_switch_call(code);
-	m->go.c_returns = after ? start + after : 0;
+	if (after)
+		pclntab_note_c_call(&m->go, start + after);
 }
 
 /* One of another version, or malformed, is none. */

@@ -164,6 +164,9 @@ bool unwinder_await_code(struct bobbin_unwinder *unwinder, uint64_t until);
 /* How many of the code bytes at a file offset are to be had, from the first on. */
 size_t module_code_part(const struct module *module, uint64_t offset, void *dst, size_t size);
 
+/* @size bytes of the code of a Go function, by pclntab_named(): where it starts, or 0: there are none. */
+uint64_t module_go_code(const struct module *module, const char *name, void *dst, size_t size);
+
 /* Code bytes at a file offset; false: not to be had. */
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size);
 

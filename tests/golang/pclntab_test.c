@@ -308,7 +308,8 @@ static void before_the_caller_of_c_is_measured_from_its_frame(void **state)
 	add(&t, 96, "runtime.asmcgocall.abi0", frameless, SPWRITE | ASSEMBLY);
 	add(&t, 128, "runtime.other", frameless, SPWRITE | ASSEMBLY);
 	assert_int_equal(pclntab_init(t.bytes, SIZE, 0, bobbin_arch_amd64(), &error, &table), 0);
-	table.c_returns = TEXT + 64 + 20;
+	pclntab_note_c_call(&table, TEXT + 64 + 20);
+	assert_int_equal(table.c_returns, TEXT + 64 + 20);
 	for (unsigned int offset = 64; offset < 128; offset++) {
 		assert_int_equal(
 			pclntab_lookup(&table, bobbin_arch_amd64(), TEXT + offset, &error, &row),
@@ -324,8 +325,10 @@ static void before_the_caller_of_c_is_measured_from_its_frame(void **state)
 	}
 	/* whose frame is not known */
 	store(&t, NAMES + 20 + 8, 'x', 1);
-	assert_int_equal(
-		pclntab_lookup(&table, bobbin_arch_amd64(), table.c_returns - 1, &error, &row), 0);
+	assert_int_equal(pclntab_init(t.bytes, SIZE, 0, bobbin_arch_amd64(), &error, &table), 0);
+	pclntab_note_c_call(&table, TEXT + 64 + 20);
+	assert_int_equal(pclntab_lookup(&table, bobbin_arch_amd64(), TEXT + 64 + 19, &error, &row),
+			 0);
 	assert_switched(row.rule);
 }
 
