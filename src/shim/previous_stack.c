@@ -126,14 +126,13 @@ static bool read_goroutine(struct self_memory *memory, uint64_t at, uint64_t sp,
 	       sp - ret->g0[G_LOW] < ret->g0[G_HIGH] - ret->g0[G_LOW];
 }
 
-/* Where the thread says which goroutine it runs, one of @g, or M_WORDS: it does not run it. */
-static unsigned int place_of(const struct goroutine *of, uint64_t g)
+/* Whether the thread says that it runs the goroutine at @g. */
+static bool is_run(const struct goroutine *of, uint64_t g)
 {
-	unsigned int i = M_CURG_FIRST;
-
-	while (i < M_WORDS && of->m[i] != g)
-		i++;
-	return i;
+	for (unsigned int i = M_CURG_FIRST; i < M_WORDS; i++)
+		if (of->m[i] == g)
+			return true;
+	return false;
 }
 
 /* What Go runs on the stack of the thread has its g0 in R14. */
@@ -171,8 +170,7 @@ static uint64_t find_caller_of_c(struct self_memory *memory, uint64_t sp, const 
 		if (!is_kept(word_at(data, at - 2 * WORD), g))
 			continue;
 		tries++;
-		if (read_goroutine(memory, g, sp, ret) && ret->m[M_G0] != g &&
-		    place_of(ret, g) < M_WORDS)
+		if (read_goroutine(memory, g, sp, ret) && ret->m[M_G0] != g && is_run(ret, g))
 			return g;
 	}
 	return 0;
