@@ -27,6 +27,17 @@ static void pop(struct frame_state *s, unsigned int reg)
 	frame_state_step(s, &insn, 1);
 }
 
+/* To or from a word of the stack. */
+static struct insn of_stack(enum insn_op op, int64_t value)
+{
+	return (struct insn){.op = (uint8_t)op,
+			     .reg = NO_REG,
+			     .base = X86_SP,
+			     .index = NO_REG,
+			     .value = value,
+			     .size = 8};
+}
+
 static void move_sp(struct frame_state *s, int64_t by)
 {
 	frame_state_step(s, &(struct insn){.op = OP_ADD, .reg = X86_SP, .value = by}, 1);
@@ -64,12 +75,7 @@ static void a_return_address_is_followed_to_a_register_and_back(void **state)
 /* The address is that after the word was taken off. */
 static void a_word_is_popped_over_the_return_address(void **state)
 {
-	struct insn insn = {.op = OP_POP,
-			    .reg = NO_REG,
-			    .base = X86_SP,
-			    .index = NO_REG,
-			    .value = 8,
-			    .size = 8};
+	struct insn insn = of_stack(OP_POP, 8);
 	struct frame_state s;
 
 	frame_state_entry(&s, &machine_amd64);
@@ -85,12 +91,7 @@ static void a_word_is_popped_over_the_return_address(void **state)
 /* A word of the stack, by the address before it is pushed. */
 static void a_return_address_is_pushed_again(void **state)
 {
-	struct insn insn = {.op = OP_PUSH,
-			    .reg = NO_REG,
-			    .base = X86_SP,
-			    .index = NO_REG,
-			    .value = 8,
-			    .size = 8};
+	struct insn insn = of_stack(OP_PUSH, 8);
 	struct frame_state s;
 
 	frame_state_entry(&s, &machine_amd64);
