@@ -160,7 +160,7 @@ it_walks_redis() {
 	needs redis-server redis-cli redis-benchmark
 	inside sh -c 'redis-server --port 0 --unixsocket ./s --save "" --appendonly no >server.out & server=$!
 		until redis-cli -s ./s ping; do sleep 0.1; done >/dev/null 2>&1
-		redis-benchmark -s ./s -n 40000 -t set,get,lpush,lrange_100 -q >benchmark.out
+		redis-benchmark -s ./s -n 160000 -t set,get,lpush,lrange_100 -q >benchmark.out
 		kill $server
 		wait $server'
 	complete_of redis-server
@@ -169,7 +169,7 @@ it_walks_redis() {
 
 it_walks_postgres() {
 	copy_for_all
-	postgres_by "$copied" record --in-process -F 249
+	postgres_by "$copied" record --in-process -F 999
 	complete_of postgres
 }
 

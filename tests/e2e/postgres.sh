@@ -25,7 +25,7 @@ postgres_by() {
 		"$bin/postgres" -D db -k "\$PWD/db" -c listen_addresses= -c fsync=off >server.log 2>&1 & server=\$!
 		until "$bin/psql" -h "\$PWD/db" -U bench -c 'select 1' postgres >psql.log 2>&1; do sleep 0.1; done
 		"$bin/pgbench" -h "\$PWD/db" -U bench -i -s 1 -q postgres >load.log 2>&1 &&
-			"$bin/pgbench" -h "\$PWD/db" -U bench -n -c 2 -t 1000 postgres >bench.log 2>&1
+			"$bin/pgbench" -h "\$PWD/db" -U bench -n -c 2 -t 10000 postgres >bench.log 2>&1
 		status=\$?
 		kill -INT \$server
 		wait \$server
