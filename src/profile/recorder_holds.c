@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A recorder's samples of code whose rules are being inferred: they are walked again and given when
- * the rules are there.  Until then what they need of their process stays as it is.
+ * the rules are there.  Until then what they need of their process stays as it is, or is kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -122,8 +122,11 @@ static int give_held(struct recorder *r, const struct hold_choice *choice)
 
 int recorder_hold(struct recorder *r, const struct perf_event *event)
 {
+	const struct thread *thread = process_table_find(r->processes, (int)event->tid);
 	int error = deferred_samples_hold(&r->held, event, 0);
 
+	if (thread)
+		sample_keep_code(r->unwinder, thread->process, &event->sample);
 	while (!error && r->held.bytes > HELD_BYTES) {
 		struct deferred_sample *s = deferred_samples_drop(&r->held, 0);
 		int given = give(r, &s->event, true);

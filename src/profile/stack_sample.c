@@ -405,6 +405,19 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 	}
 }
 
+void sample_keep_code(struct bobbin_unwinder *unwinder, struct process *process,
+		      const struct perf_sample *sample)
+{
+	const size_t registers = sample->regs ? (size_t)__builtin_popcountll(sample->regs_mask) : 0;
+
+	unwinder_keep_code(unwinder, process->space, sample->regs, registers);
+	if (sample->stack)
+		unwinder_keep_code(unwinder, process->space, sample->stack, sample->dyn_size / 8);
+	for (size_t i = 0; i < SAMPLE_LEFT_STACKS; i++)
+		unwinder_keep_code(unwinder, process->space, sample->left[i].data,
+				   sample->left[i].size / 8);
+}
+
 /*
  * Whether each of the frames has made a frame record, as far as tables know: then a walk by frame
  * pointers has left none of their callers out.

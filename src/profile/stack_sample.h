@@ -81,6 +81,10 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 		  struct process *process, const struct perf_sample *sample,
 		  struct bobbin_trace *trace);
 
+/* As unwinder_keep_code(), for a sample that is to be walked later. */
+void sample_keep_code(struct bobbin_unwinder *unwinder, struct process *process,
+		      const struct perf_sample *sample);
+
 /*
  * A user part that the kernel has walked, with marks and leaf first, as a trace; @trace as there.
  */

@@ -154,6 +154,13 @@ void unwinder_share_code(struct bobbin_unwinder *unwinder, double share);
 bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
 			  const volatile sig_atomic_t *interrupted);
 
+/*
+ * Keep the code, in no file, that some of the words of a sample lead to, so that the sample can be
+ * walked when its process has ended.  @words: of native byte order, at any alignment.
+ */
+void unwinder_keep_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			const void *words, size_t count);
+
 /* Walks that lacked rules which are being inferred, and files of which they were inferred. */
 uint64_t unwinder_missed_code(const struct bobbin_unwinder *unwinder);
 uint64_t unwinder_analysed_code(const struct bobbin_unwinder *unwinder);

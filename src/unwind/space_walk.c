@@ -196,14 +196,16 @@ static bool world_is_made(struct frame_walk *frames, uint64_t addr)
 	       !remote_code_find(w->space->remote, addr);
 }
 
-/* What the process has in its memory, now. */
+/* What the process has in its memory, now, or had while it lived. */
 static bool live_bytes(const struct space_walk *w, uint64_t addr, void *dst, size_t size)
 {
+	struct bobbin_unwinder *u = w->unwinder;
+	const int pid = w->space->live_pid;
+
 	if (w->mem->read == bobbin_process_memory_read || w->space->whole)
 		return !w->mem->read(w->mem->ctx, addr, dst, size);
-	return w->space->live_pid &&
-	       code_pages_live(&w->unwinder->pages, w->unwinder->context.reader, w->space->live_pid,
-			       addr, dst, size);
+	return pid && (code_pages_live(&u->pages, u->context.reader, pid, addr, dst, size) ||
+		       kept_code_read(u->kept, pid, addr, dst, size));
 }
 
 static bool world_slot(struct frame_walk *frames, uint64_t addr, uint64_t *ret)

@@ -122,6 +122,7 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 	for (uint32_t i = 0; i < unwinder->module_count; i++)
 		close_slot(&unwinder->modules[i]);
 	made_code_close(unwinder->made);
+	kept_code_close(unwinder->kept);
 	table_cache_close(unwinder->context.cache);
 	free(unwinder->modules);
 	free(unwinder->debug_path);
@@ -382,6 +383,34 @@ static bool registered_function(const struct bobbin_space *space, uint64_t addr,
 	const struct remote_range *range = remote_code_find(space->remote, addr);
 
 	return range && range->table && table_set_function(&range->table->tables, addr, ret);
+}
+
+/* Whether an address is in code that a process has made, and that no table describes. */
+static bool is_made(struct bobbin_unwinder *u, struct bobbin_space *space, uint64_t addr)
+{
+	const struct mapping *m = space_find(space, addr);
+
+	return m && !unwinder_file_module(u, m->file) && !remote_code_find(space->remote, addr);
+}
+
+void unwinder_keep_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			const void *words, size_t count)
+{
+	const uint8_t *at = words;
+	uint64_t word;
+
+	if (!space->live_pid)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&word, at + i * sizeof(word), sizeof(word));
+		if (!is_made(unwinder, space, word))
+			continue;
+		if (!unwinder->kept)
+			unwinder->kept = kept_code_open();
+		if (unwinder->kept)
+			kept_code_add(unwinder->kept, unwinder->context.reader, space->live_pid,
+				      word);
+	}
 }
 
 BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bobbin_space *space,

@@ -7,6 +7,7 @@
 
 #include "core/known_code.h"
 #include "unwind/code_pages.h"
+#include "unwind/kept_code.h"
 #include "unwind/made_code.h"
 #include "unwind/module.h"
 #include "unwind/remote_code.h"
@@ -36,6 +37,7 @@ struct bobbin_unwinder {
 	struct remote_room registered;
 	struct code_pages pages;
 	struct made_code *made; /* once such code was asked about, or NULL */
+	struct kept_code *kept; /* once unwinder_keep_code() found some, or NULL */
 	struct stack_tops tops;
 	uint64_t returns[1u << RETURN_BITS]; /* keys with what is known of them; 0: empty */
 	struct cached_rules cache[1u << UNWINDER_CACHE_BITS];
