@@ -247,12 +247,24 @@ static int jump_by_table(struct flow *f, const struct insn *insn, const struct f
 	return r;
 }
 
-/* A jump to a return address that was popped to a register, or that replaces another one. */
+/* Whether the caller's frame pointer is on the stack, right below what was on top of it at the start. */
+static bool has_record(const struct flow *f, const struct frame_state *state)
+{
+	return f->program->machine->ra == NO_REG &&
+	       frame_state_word(state, value_plus(entry_sp(f), -WORD)) == VALUE_CALLERS_FP;
+}
+
+/*
+ * A jump to a return address that was popped to a register, or that replaces another one.  What may
+ * not be a function is one if it returns by a frame record of its own.
+ */
 static void return_from_elsewhere(struct flow *f, const struct frame_state *state, int64_t moves)
 {
 	f->out.exits++;
-	if (!has_callers_fp(state) || f->others)
+	if (!has_callers_fp(state) || (f->others && !has_record(f, state)))
 		flow_contradict(f);
+	else if (f->others)
+		f->out.proofs++;
 	note_return(f, moves, !has_callers_fp(state));
 }
 

@@ -53,7 +53,7 @@ struct table_cache {
 };
 
 /* Of what makes tables: another number whenever equal sections give other rows. */
-#define MAKER_VERSION 3
+#define MAKER_VERSION 4
 
 static void add_section(struct content_digest *d, const uint8_t *data, uint64_t size, uint64_t addr)
 {

@@ -58,12 +58,42 @@ static void a_return_address_is_none_of_data(void **state)
 	all_are_verified(m, true);
 }
 
+/* The rules of code of which nothing says that a function starts there. */
+static void infer_hidden(struct made *m, const uint8_t *start, const uint8_t *end)
+{
+	m->start = (uintptr_t)start;
+	m->end = (uintptr_t)end;
+	add_bytes(&m->program, start, end, true);
+	infer_all(m);
+}
+
+CODE(entering,
+     "push %rbp; mov %rsp, %rbp; push $6; mov %rax, %r12; lea 8(%rbp,%r12,8), %r15; and $-16, %rsp;"
+     "call *%rbx; mov 8(%rbp), %rcx; mov (%rbp), %rbp; lea 8(%r15), %rsp; push %rcx; ret");
+CODE(popping, "pop %rcx; add $16, %rsp; push %rcx; ret");
+
+/* V8's entry to C++ takes off as many arguments as it was called with. */
+static void a_hidden_function_may_move_what_is_above_its_record(void **state)
+{
+	struct made *m = *state;
+
+	infer_hidden(m, entering, entering_end);
+	RULES(m, "sp+8 u", "sp+16 u", "sp+16 c-16", "sp+24 c-16", "sp+24 c-16", "sp+24 c-16",
+	      "fp+16 c-16", "fp+16 c-16", "fp+16 c-16", "-", "-", "-");
+	all_are_verified(m, true);
+	/* without one it may be a part of another function */
+	m = begin_again(state);
+	infer_hidden(m, popping, popping_end);
+	assert_int_equal(m->rows.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_return_address_may_be_moved),
 		TEST(a_return_address_may_give_its_place_to_an_argument),
 		TEST(a_return_address_is_none_of_data),
+		TEST(a_hidden_function_may_move_what_is_above_its_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
