@@ -85,13 +85,13 @@ static bool may_lead_into_unknown_memory(const struct process *process,
 }
 
 int recorder_watch_maps(struct recorder *r, struct process *process,
-			const struct bobbin_trace *trace)
+			const struct bobbin_trace *trace, bool is_held)
 {
 	struct code_door *door = &process->code.maps;
 	uint64_t start = clock_now(), generation = process->space->generation;
 	int error;
 
-	if (start < door->due || !may_lead_into_unknown_memory(process, trace))
+	if (start < door->due || !(is_held || may_lead_into_unknown_memory(process, trace)))
 		return 0;
 	error = recorder_describe(r, process->pid, r->area_files);
 	if (error == -ENOMEM)

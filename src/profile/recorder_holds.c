@@ -15,7 +15,7 @@
 /* That are held at most, with their stacks. */
 #define HELD_BYTES ((size_t)32 << 20)
 /* For their rules, at the end. */
-#define HELD_WAIT_NS (5 * NS_PER_SECOND)
+#define HELD_WAIT_NS (20 * NS_PER_SECOND)
 /* Threads that have ended, and are not forgotten yet. */
 #define HELD_EXITS 256
 
@@ -174,16 +174,35 @@ static bool comes_again(const struct recorder *r, const struct perf_event *fork)
 	return false;
 }
 
+/* As records spell it, or as /proc does. */
+static bool is_anonymous(const char *path)
+{
+	return !*path || !strcmp(path, "//anon");
+}
+
+/* Whether a mapping has what is known to be there; it may begin or end elsewhere. */
+static bool is_same_code(const struct mapping *known, const struct perf_mmap *m)
+{
+	if (is_anonymous(known->path))
+		return is_anonymous(m->filename);
+	return !strcmp(known->path, m->filename) &&
+	       m->pgoff - m->addr == known->offset - known->start;
+}
+
 /* Of processes that sample themselves all mappings are told again. */
-static bool is_told_again(const struct recorder *r, struct bobbin_space *space,
+static bool is_told_again(const struct recorder *r, const struct bobbin_space *space,
 			  const struct perf_mmap *m)
 {
-	const struct mapping *known = space_find(space, m->addr);
-	const char *path = strcmp(m->filename, "//anon") ? m->filename : "";
+	if (!r->options.area)
+		return false;
+	for (size_t i = 0; i < space->maps.count; i++) {
+		const struct mapping *known = &space->maps.list[i];
 
-	return r->options.area && known && known->start == m->addr &&
-	       known->end == m->addr + m->len && known->offset == m->pgoff && known->path &&
-	       !strcmp(known->path, path);
+		if (known->start < m->addr + m->len && m->addr < known->end &&
+		    !is_same_code(known, m))
+			return false;
+	}
+	return true;
 }
 
 /* Something is mapped over code that a held sample may have been in. */

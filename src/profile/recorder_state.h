@@ -106,9 +106,12 @@ struct recorder {
  */
 int recorder_on_area(struct recorder *recorder, const struct perf_event *event, bool *over);
 
-/* After a walk, as recorder_watch_code(): what has been mapped meanwhile. */
+/*
+ * After a walk, as recorder_watch_code(): what has been mapped meanwhile.  @is_held: what its sample
+ * leads to is to be kept, see recorder_hold().
+ */
 int recorder_watch_maps(struct recorder *recorder, struct process *process,
-			const struct bobbin_trace *trace);
+			const struct bobbin_trace *trace, bool is_held);
 
 /* All that was there is given: now and then, tell which processes and threads have ended. */
 int recorder_sweep_area(struct recorder *recorder);

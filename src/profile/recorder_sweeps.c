@@ -117,6 +117,7 @@ int recorder_unwind(struct recorder *r, const struct perf_event *event, struct p
 		    struct bobbin_trace *trace)
 {
 	const struct perf_sample sample = restored(r, event);
+	const uint64_t missed = unwinder_missed_code(r->unwinder);
 	int news = recorder_ask_sampled(r, process);
 
 	if (news)
@@ -124,7 +125,8 @@ int recorder_unwind(struct recorder *r, const struct perf_event *event, struct p
 	sample_trace(r->unwinder, native_arch(), process, &sample, trace);
 	news = trace->count ? recorder_watch_code(r, process, trace) : 0;
 	if (!news && r->options.area)
-		news = recorder_watch_maps(r, process, trace);
+		news = recorder_watch_maps(r, process, trace,
+					   recorder_lacks_rules(r, missed, trace));
 	if (news < 0)
 		return news;
 	if (news) {
