@@ -152,6 +152,12 @@ it_walks_python() {
 	complete
 }
 
+it_walks_node() {
+	needs node
+	heap --sample-bytes 131072 node "$sources/node_work.js" 40000
+	reasons | mostly 97 OUTERMOST
+}
+
 it_samples_redis() {
 	needs redis-server redis-cli
 	spawn "$bobbin" heap --sample-bytes 16384 redis-server --port 0 --unixsocket "$PWD/s" --save '' \
