@@ -307,17 +307,33 @@ static size_t copy_tested(struct self_memory *memory, uint64_t sp, uint8_t *to, 
 	return count;
 }
 
+/* Where the process's first stack began, of glibc; above are its arguments and its environment. */
+extern void *__libc_stack_end __attribute__((weak));
+/* What the first frame may have above that. */
+#define FIRST_FRAME 64
+
+/* What walks need of a stack that ends at @end. */
+static uint64_t useful_end(uint64_t sp, uint64_t end)
+{
+	const uint64_t first = &__libc_stack_end ? (uintptr_t)__libc_stack_end + FIRST_FRAME
+						 : UINT64_MAX;
+
+	return sp < first && first < end ? first : end;
+}
+
 /* *@own: the stack is the thread's own, and its end is known. */
 static size_t copy_stack(struct self_memory *memory, uint64_t sp, uint8_t *to, size_t room,
 			 bool *own)
 {
 	struct memory_run run = self_memory_trust(memory, sp);
+	uint64_t size;
 
 	*own = sp - run.start < run.size;
 	if (!*own)
 		return copy_tested(memory, sp, to, room);
-	if (room > run.start + run.size - sp)
-		room = run.start + run.size - sp;
+	size = useful_end(sp, run.start + run.size) - sp;
+	if (room > size)
+		room = size;
 	memcpy(to, (const void *)(uintptr_t)sp, room);
 	return room;
 }
