@@ -42,10 +42,15 @@ void code_door_miss(struct code_door *door, uint64_t cost, uint64_t now)
 void code_door_read(struct code_door *door, uint64_t cost, uint64_t now)
 {
 	door->open = true;
+	door->wait = 0;
 	door->due = now + at_least(CODE_READ_FACTOR * cost, CODE_READ_PAUSE);
 }
 
+/* It is the first time again if nobody has asked for a while. */
 void code_door_retry(struct code_door *door, uint64_t cost, uint64_t now)
 {
-	door->due = now + at_least(CODE_READ_FACTOR * cost, CODE_SEARCH_PAUSE);
+	const bool again = door->wait && now - door->due <= 2 * door->wait;
+
+	door->wait = again ? at_most(2 * door->wait, CODE_SEARCH_PAUSE) : CODE_RETRY_PAUSE;
+	door->due = now + at_least(CODE_READ_FACTOR * cost, door->wait);
 }

@@ -20,6 +20,8 @@
 /* The same of reading what is known to be there. */
 #define CODE_READ_PAUSE 1000000ull
 #define CODE_READ_FACTOR 20u
+/* After the first time that nothing was new; each time after that twice as long, up to a search's. */
+#define CODE_RETRY_PAUSE 2000000ull
 
 /**
  * struct code_door - one way; zero: nothing is known
@@ -29,11 +31,12 @@
  * @soonest: when to search at the earliest if something has been mapped
  * @since: when that was so last, or the process was seen first
  * @generation: of the mappings then
+ * @wait: since nothing was new
  * @searches: in vain, of those that may follow each other quickly
  */
 struct code_door {
 	bool open;
-	uint64_t due, search, soonest, since, generation;
+	uint64_t due, search, soonest, since, generation, wait;
 	uint32_t searches;
 };
 

@@ -98,6 +98,37 @@ static void what_is_there_is_read_at_its_own_pace(void **state)
 	assert_int_equal(door.due, START + MS + CODE_READ_FACTOR * MS);
 }
 
+/* Questions for a cause that there always is, in @time; nothing is ever new. */
+static unsigned int retries_in(struct code_door *door, uint64_t *now, uint64_t time)
+{
+	unsigned int count = 0;
+
+	for (uint64_t end = *now + time; *now < end; *now += MS / 4) {
+		if (*now < door->due)
+			continue;
+		code_door_retry(door, COST / 4, *now);
+		count++;
+	}
+	return count;
+}
+
+static void a_question_in_vain_is_asked_again_soon_and_then_rarely(void **state)
+{
+	struct code_door door = {0};
+	uint64_t now = START;
+
+	/* after 2, 4, 8, 16, 32 and 50 ms */
+	assert_in_range(retries_in(&door, &now, 64 * MS), 6, 6);
+	assert_in_range(retries_in(&door, &now, 1000 * MS), 19, 21);
+	/* nobody asks for a while */
+	now += 500 * MS;
+	assert_in_range(retries_in(&door, &now, 64 * MS), 6, 6);
+	/* something is new */
+	code_door_read(&door, COST, now);
+	now = door.due;
+	assert_in_range(retries_in(&door, &now, 30 * MS), 4, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +137,7 @@ int main(void)
 		cmocka_unit_test(a_mapping_brings_the_next_search_forward),
 		cmocka_unit_test(what_is_mapped_all_the_time_costs_a_part_of_it_only),
 		cmocka_unit_test(what_is_there_is_read_at_its_own_pace),
+		cmocka_unit_test(a_question_in_vain_is_asked_again_soon_and_then_rarely),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
