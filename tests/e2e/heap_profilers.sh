@@ -115,6 +115,17 @@ it_can_be_linked() {
 	nm leaving | grep -q ' T _Unwind_Backtrace$'
 }
 
+# The archive needs nothing of glibc.
+it_can_be_linked_with_musl() {
+	needs musl-gcc
+	for how in -static -no-pie; do
+		musl-gcc -O2 -fomit-frame-pointer -fasynchronous-unwind-tables "$how" -o musl_calls "$sources/musl_calls.c" \
+			"$archive"
+		expect 0 ./musl_calls
+		[ "$(grep -c ': right$' out)" -eq 2 ] || fail "$how: $(cat out)"
+	done
+}
+
 # The program has all of libgcc's functions, so none of ours must be called by libraries alone.
 it_goes_with_a_libgcc_that_the_program_contains() {
 	needs g++
