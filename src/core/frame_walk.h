@@ -216,7 +216,7 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_step(struct frame_walk *w,
 	enum bobbin_reason reason = step_by_rule(w, w->arch, rule, regs);
 
 	if (!reason && rule->flags & BOBBIN_RULE_SIGNAL)
-		frame_interrupted(w, sp, regs);
+		frame_interrupted(w, signal_frame_at(w->arch, rule, sp), regs);
 	return reason;
 }
 

@@ -183,7 +183,7 @@ static BOBBIN_NEVER_INLINE enum bobbin_reason step_by_lost(struct frame_walk *w,
 			break;
 	}
 	if (!reason && w->regs.exact)
-		frame_interrupted(w, sp, &w->regs);
+		frame_interrupted(w, signal_frame_at(w->arch, rule, sp), &w->regs);
 	return reason;
 }
 

@@ -35,13 +35,22 @@ static bool read_around(const struct code_reader *code, uint64_t addr, uint8_t *
 			   : read_code(code, addr + before, dst + before, size - before);
 }
 
-static bool is_restorer(const struct bobbin_arch *arch, const struct code_reader *code,
-			uint64_t addr)
+static bool restorer_rule(const struct bobbin_arch *arch, const struct code_reader *code,
+			  uint64_t addr, struct bobbin_rule *rule)
 {
 	uint8_t bytes[RESTORER_SIZE];
+	int start;
 
-	return read_around(code, addr - RESTORER_BEFORE, bytes, sizeof(bytes), RESTORER_BEFORE) &&
-	       restorer_find(arch, bytes) != RESTORER_NONE;
+	if (!read_around(code, addr - RESTORER_BEFORE, bytes, sizeof(bytes), RESTORER_BEFORE))
+		return false;
+	start = restorer_find(arch, bytes);
+	if (start == RESTORER_NONE)
+		return false;
+	if (restorer_is_plain(arch, bytes + RESTORER_BEFORE + start))
+		plain_frame_rule(arch, rule);
+	else
+		signal_frame_rule(arch, rule);
+	return true;
 }
 
 bool known_code_root(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr)
@@ -65,8 +74,7 @@ bool known_code_stub(const struct bobbin_arch *arch, const struct code_reader *c
 bool known_code_rule(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr,
 		     struct bobbin_rule *rule, enum bobbin_source *source)
 {
-	if (is_restorer(arch, code, addr)) {
-		signal_frame_rule(arch, rule);
+	if (restorer_rule(arch, code, addr, rule)) {
 		*source = BOBBIN_SOURCE_TRAMPOLINE;
 		return true;
 	}

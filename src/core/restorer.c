@@ -12,11 +12,13 @@
 #define AMD64_RETURN 15
 #define AARCH64_RETURN 139
 #define S390X_RETURN 173
+/* __NR_sigreturn, of handlers without SA_SIGINFO */
+#define S390X_PLAIN_RETURN 119
 
 /* What is known of the system call's number: -1 nothing. */
 struct number {
 	int32_t value, pushed;
-	bool called;
+	bool called, plain;
 };
 
 /* add, or, and, sub and xor of what is known, by their numbers in opcodes. */
@@ -150,7 +152,10 @@ static unsigned int s390x_insn(const uint8_t *code, struct number *n)
 {
 	/* svc with a number, or with that of r1 */
 	if (code[0] == 0x0a) {
-		n->called = code[1] == S390X_RETURN || (!code[1] && n->value == S390X_RETURN);
+		const int32_t number = code[1] ? code[1] : n->value;
+
+		n->plain = number == S390X_PLAIN_RETURN;
+		n->called = number == S390X_RETURN || n->plain;
 		return n->called ? 2 : 0;
 	}
 	if (code[0] != 0xa7 || (code[1] != 0x19 && code[1] != 0x18))
@@ -179,7 +184,7 @@ static bool is_padding(const struct bobbin_arch *arch, const uint8_t *code)
 static bool is_restorer(const struct bobbin_arch *arch, const uint8_t *code, unsigned int start,
 			unsigned int at)
 {
-	struct number n = {-1, -1, false};
+	struct number n = {.value = -1, .pushed = -1};
 	bool met = false;
 
 	/* what pads the code before it */
@@ -212,4 +217,17 @@ int restorer_find(const struct bobbin_arch *arch, const uint8_t code[RESTORER_SI
 				RESTORER_BEFORE))
 			return -before;
 	return RESTORER_NONE;
+}
+
+bool restorer_is_plain(const struct bobbin_arch *arch, const uint8_t *code)
+{
+	struct number n = {.value = -1, .pushed = -1};
+	unsigned int size = 1;
+
+	/* no other architecture has both */
+	for (unsigned int i = 0; arch->cfa_bias && i < MOST_INSNS && size && !n.called; i++) {
+		size = s390x_insn(code, &n);
+		code += size;
+	}
+	return n.plain;
 }

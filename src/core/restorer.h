@@ -23,4 +23,7 @@
  */
 int restorer_find(const struct bobbin_arch *arch, const uint8_t code[RESTORER_SIZE]);
 
+/* Whether a restorer that was found, from its start on, calls sigreturn instead of rt_sigreturn. */
+bool restorer_is_plain(const struct bobbin_arch *arch, const uint8_t *code);
+
 #endif

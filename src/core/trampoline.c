@@ -38,6 +38,7 @@ static const struct signal_frame aarch64_frame = {
  * siginfo (128), then struct ucontext with its mcontext at 40: PSW mask and
  * address, r0..r15, access registers, f0..f15 at 552 (arch/s390 uapi ucontext.h).
  * DWARF 16 to 31 are f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15.
+ * A plain frame: the same room, struct sigcontext (16), then the registers from the PSW on.
  */
 #define R(n) (352 + 8 * (n))
 #define F(n) (552 + 8 * (n))
@@ -49,6 +50,7 @@ static const struct signal_frame s390x_frame = {
 	.sp = R(15),
 	.pc = 344,
 };
+_Static_assert(R(15) - PLAIN_FRAME_BEFORE == S390X_PLAIN_SP, "of the stack pointer");
 #undef R
 #undef F
 
@@ -76,6 +78,14 @@ void signal_frame_rule(const struct bobbin_arch *arch, struct bobbin_rule *ret)
 		.index = BOBBIN_NO_INDEX,
 		.flags = BOBBIN_RULE_SIGNAL,
 	};
+}
+
+void plain_frame_rule(const struct bobbin_arch *arch, struct bobbin_rule *ret)
+{
+	signal_frame_rule(arch, ret);
+	ret->cfa.off -= PLAIN_FRAME_BEFORE;
+	ret->ra.off -= PLAIN_FRAME_BEFORE;
+	ret->fp.off -= PLAIN_FRAME_BEFORE;
 }
 
 bool trampoline_slot(const struct bobbin_arch *arch, unsigned int i, uint64_t sp, uint64_t *ret)

@@ -39,6 +39,7 @@ struct layout {
 	unsigned int code_size;
 	uint16_t pc, sp, fp;
 	uint32_t known;
+	bool plain;
 };
 
 /* Offsets by the uapi headers: siginfo is 128 bytes, uc_mcontext 40 or (AArch64) 176 after it. */
@@ -74,9 +75,30 @@ static struct layout layout_of(unsigned int i)
 		 .sp = 160 + 8 + 128 + 40 + 16 + 15 * 8,
 		 .fp = 160 + 8 + 128 + 40 + 16 + 11 * 8,
 		 .known = 0xffffffff},
+		/* struct sigcontext, with a mask and a pointer, instead of siginfo and ucontext */
+		{.arch = bobbin_arch_s390x(),
+		 .code = {0x0a, 0x77},
+		 .code_size = 2,
+		 .pc = 160 + 16 + 8,
+		 .sp = 160 + 16 + 16 + 15 * 8,
+		 .fp = 160 + 16 + 16 + 11 * 8,
+		 .known = 0xffffffff,
+		 .plain = true},
 	};
 
-	return i < 4 ? layouts[i] : (struct layout){0};
+	return i < 5 ? layouts[i] : (struct layout){0};
+}
+
+static struct bobbin_rule rule_of(const struct layout *l)
+{
+	struct bobbin_rule rule;
+
+	assert_int_equal(restorer_is_plain(l->arch, l->code), l->plain);
+	if (l->plain)
+		plain_frame_rule(l->arch, &rule);
+	else
+		signal_frame_rule(l->arch, &rule);
+	return rule;
 }
 
 /* Where the restorer begins that @at bytes of the layout's code are before; as restorer_find(). */
@@ -101,13 +123,12 @@ static void a_trampoline_leads_to_what_was_interrupted(void **state)
 	for (unsigned int i = 0; (l = layout_of(i)).arch; i++) {
 		struct frame f = {.size = SIZE};
 		struct bobbin_regs regs = {.pc = 0x1000, .sp = BASE};
-		struct bobbin_rule rule;
+		const struct bobbin_rule rule = rule_of(&l);
 
 		put(&f, l.arch, l.pc, 0x401234);
 		put(&f, l.arch, l.sp, 0x7fff12345670);
 		put(&f, l.arch, l.fp, 0xf0f0);
 		assert_int_equal(find(&l, 0), 0);
-		signal_frame_rule(l.arch, &rule);
 		assert_int_equal(step_by_rule(&f, l.arch, &rule, &regs), BOBBIN_REASON_NONE);
 		assert_true(regs.pc == 0x401234 && regs.exact);
 		assert_true(regs.sp == 0x7fff12345670);
@@ -193,10 +214,13 @@ static void registers_of_the_interrupted_code_are_in_the_frame(void **state)
 	for (unsigned int i = 0; (l = layout_of(i)).arch; i++) {
 		struct frame f = {.size = SIZE};
 		uint64_t gpr[BOBBIN_REG_COUNT] = {0};
+		const struct bobbin_rule rule = rule_of(&l);
 
 		put(&f, l.arch, l.sp, 0x1122334455667788);
 		put(&f, l.arch, l.fp, 0xf0f0);
-		assert_int_equal(step_interrupted(&f, l.arch, BASE, gpr), l.known);
+		assert_int_equal(
+			step_interrupted(&f, l.arch, signal_frame_at(l.arch, &rule, BASE), gpr),
+			l.known);
 		assert_true(gpr[l.arch->sp] == 0x1122334455667788);
 		assert_true(gpr[l.arch->fp] == 0xf0f0);
 	}
