@@ -8,6 +8,10 @@
 #define _KERNEL_UNWIND_SFRAME_REGISTERS_H
 
 #include <linux/ptrace.h>
+#include <linux/sched.h>
+#ifdef CONFIG_S390
+#include <asm/fpu.h>
+#endif
 
 #include <bobbin/step.h>
 
@@ -32,9 +36,15 @@ static inline u32 sframe_registers(const struct pt_regs *regs, u64 gpr[BOBBIN_RE
 	gpr[31] = regs->sp;
 	return GENMASK(31, 0);
 #elif defined(CONFIG_S390)
-	for (unsigned int i = 0; i < 16; i++)
+	/* leaf functions keep others in f registers, which DWARF numbers so from 16 on */
+	static const u8 numbered[] = {0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
+
+	save_user_fpu_regs();
+	for (unsigned int i = 0; i < 16; i++) {
 		gpr[i] = regs->gprs[i];
-	return GENMASK(15, 0);
+		gpr[16 + i] = current->thread.ufpu.vxrs[numbered[i]].high;
+	}
+	return GENMASK(31, 0);
 #else
 	return 0;
 #endif

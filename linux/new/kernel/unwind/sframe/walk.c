@@ -174,7 +174,8 @@ static bool is_left_to_fp(const struct unwind_user_state *state)
 {
 	const struct sframe_map *map = sframe_map_of(current->mm);
 
-	return !state->exact && (!map || sframe_map_is_beyond(map, state->ip - 1));
+	return IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP) && !state->exact &&
+	       (!map || sframe_map_is_beyond(map, state->ip - 1));
 }
 
 static __always_inline void move_to_caller(struct unwind_user_state *state, u64 pc, u64 sp, u64 fp)
@@ -299,6 +300,25 @@ static int apply_rule(struct unwind_user_state *state, const struct bobbin_rule 
 	return 0;
 }
 
+/*
+ * By code that is known for what it is, as the kernel's trampoline that a signal handler returns to,
+ * which is in the vDSO but on x86-64, or a stub of a PLT on AArch64.  0; -ENOENT: it is none.
+ */
+static int step_known(struct unwind_user_state *state, struct bobbin_rule *rule,
+		      struct bobbin_regs *regs)
+{
+	const struct code_reader code = {.read = read_code};
+	enum bobbin_source source;
+
+	if (!known_code_rule(BOBBIN_NATIVE_ARCH(), &code, bobbin_regs_lookup_pc(regs), rule,
+			     &source))
+		return -ENOENT;
+	/* a function that has just been called may begin right after a trampoline */
+	if (state->exact && source == BOBBIN_SOURCE_TRAMPOLINE)
+		return -ENOENT;
+	return apply_rule(state, rule, regs);
+}
+
 /* The packed rule is at hand, or none is known to be. */
 static noinline int next_general(struct unwind_user_state *state, u64 word)
 {
@@ -318,10 +338,14 @@ static noinline int next_general(struct unwind_user_state *state, u64 word)
 	if (!status)
 		status = apply_rule(state, &rule, &regs);
 	else if (status == -ENOENT)
+		status = step_known(state, &rule, &regs);
+	if (status == -ENOENT)
 		status = step_bare(state, &rule, &regs);
 	if (status || state->done)
 		return status;
-	signal_frame = rule.flags & BOBBIN_RULE_SIGNAL ? state->sp : 0;
+	signal_frame = 0;
+	if (rule.flags & BOBBIN_RULE_SIGNAL)
+		signal_frame = signal_frame_at(BOBBIN_NATIVE_ARCH(), &rule, state->sp);
 	move_to_caller(state, regs.pc, regs.sp, regs.fp);
 	state->signal_frame = signal_frame;
 	state->exact = regs.exact;
