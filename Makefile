@@ -68,6 +68,7 @@ test-linux: build linux
 	tests/linux/check-linux build
 	tools/fetch-sysroot
 	tools/fetch-machines
+	tests/linux/check-cross build/src/cli/bobbin
 	tests/linux/check-machines
 
 # the kernel with all that finds faults at run time, and ten minutes of calls of chance

@@ -74,7 +74,7 @@ function stack_of(   i, stack, last, times, words)
 {
 	for (i = 2; i <= NF; i++) {
 		split($i, words, " ")
-		if (words[1] ~ /^ffff[89a-f]/) # the kernel's
+		if (words[1] ~ /^ffff[89a-f]/ && length(words[1]) == 16) # the kernel's
 			continue
 		if (last == "_Unwind_Resume" && words[2] in before)
 			words[2] = before[words[2]]
