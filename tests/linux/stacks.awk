@@ -102,6 +102,9 @@ function is_right(stack,   i)
 	# who starts the thread, and waits for it
 	if (part == "threads" && stack ~ "^(" library " )*f_threads main " beginning "$")
 		return 1
+	# its frame is a handler's by now, and it has no caller
+	if (part == "exceptions" && stack ~ /^_Unwind_[A-Z][A-Za-z]*$/)
+		return 1
 	for (i = 1; i <= count; i++)
 		if (stack ~ right[i])
 			return 1

@@ -10,7 +10,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #ifdef CONFIG_S390
-#include <asm/fpu.h>
+#include <linux/fpu.h>
 #endif
 
 #include <bobbin/step.h>

@@ -135,8 +135,28 @@ static int find_rule_in(struct sframe_section *section, u64 pc, struct bobbin_ru
 	return status;
 }
 
-/* The rule for a PC, packed or, if it cannot be, in @ret.  0; -ENOENT; others as above. */
-static int find_rule(u64 pc, u64 *word, struct bobbin_rule *ret)
+static bool read_code(void *ctx, uint64_t addr, void *dst, size_t size)
+{
+	return !read_user(ctx, addr, dst, size);
+}
+
+/*
+ * Whether the code puts a handler's frame in the place of its own, as libgcc's unwinder does at its
+ * end: tables go on as if it had not.
+ */
+static bool is_eh_return(const struct unwind_user_state *state)
+{
+	const struct code_reader code = {.read = read_code};
+
+	return state->exact && known_code_eh_return(BOBBIN_NATIVE_ARCH(), &code, state->ip);
+}
+
+/*
+ * The rule for the PC that is looked up for a frame, packed or, if it cannot be, in @ret.  0;
+ * -ENOENT; others as above.
+ */
+static int find_rule(const struct unwind_user_state *state, u64 pc, u64 *word,
+		     struct bobbin_rule *ret)
 {
 	struct sframe_map *map = sframe_map_of(current->mm);
 	struct sframe_section *section;
@@ -155,7 +175,9 @@ static int find_rule(u64 pc, u64 *word, struct bobbin_rule *ret)
 		if (status || bobbin_rule_pack(ret, word))
 			*word = 0;
 	}
-	if (*word && may_be_kept(section))
+	if (!status && is_eh_return(state))
+		status = -EINVAL;
+	if (!status && *word && may_be_kept(section))
 		sframe_cache_keep(&map->cache, &map->generation, generation, pc, *word);
 	sframe_section_put(section);
 	return status;
@@ -236,11 +258,6 @@ static enum bobbin_reason step(const struct unwind_user_state *state,
 	return step_by_rule(NULL, BOBBIN_NATIVE_ARCH(), rule, regs);
 }
 
-static bool read_code(void *ctx, uint64_t addr, void *dst, size_t size)
-{
-	return !read_user(ctx, addr, dst, size);
-}
-
 /* From the PC to a return; @taken: by the jumps that are conditional.  false: it says nothing. */
 static bool follow_path(u64 pc, bool taken, struct code_path *path, struct bobbin_rule *ret)
 {
@@ -301,8 +318,8 @@ static int apply_rule(struct unwind_user_state *state, const struct bobbin_rule 
 }
 
 /*
- * By code that is known for what it is, as the kernel's trampoline that a signal handler returns to,
- * which is in the vDSO but on x86-64, or a stub of a PLT on AArch64.  0; -ENOENT: it is none.
+ * By code that is known for what it is: the kernel's trampoline that a signal handler returns
+ * to, which is in the vDSO but on x86-64, or a stub of a PLT on AArch64.  0; -ENOENT: it is none.
  */
 static int step_known(struct unwind_user_state *state, struct bobbin_rule *rule,
 		      struct bobbin_regs *regs)
@@ -329,7 +346,7 @@ static noinline int next_general(struct unwind_user_state *state, u64 word)
 	int status = 0;
 
 	if (!word)
-		status = find_rule(bobbin_regs_lookup_pc(&regs), &word, &rule);
+		status = find_rule(state, bobbin_regs_lookup_pc(&regs), &word, &rule);
 	if (!status && word) {
 		if (step_plain(state, word))
 			return 0;
