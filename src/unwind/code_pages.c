@@ -12,19 +12,19 @@
 
 /* Whose bytes: a file's, or those of a process's memory. */
 struct code_source {
+	struct code_pages *pages;
 	const struct module *module; /* NULL: of the process */
 	struct process_reader *reader;
 	int pid;
 	uint64_t now;
 };
 
-static struct code_page *slot_of(struct code_pages *pages, const struct code_source *source,
-				 uint64_t addr)
+static struct code_page *slot_of(const struct code_source *source, uint64_t addr)
 {
 	const uint64_t owner = (uintptr_t)source->module / sizeof(void *) + (uint64_t)source->pid;
 	const uint64_t key = addr / CODE_PAGE + (owner << 16);
 
-	return &pages->pages[(key * 0x9e3779b97f4a7c15ull >> 32) % CODE_PAGES];
+	return &source->pages->pages[(key * 0x9e3779b97f4a7c15ull >> 32) % CODE_PAGES];
 }
 
 static bool is_kept(const struct code_page *p, const struct code_source *source, uint64_t addr)
@@ -43,10 +43,10 @@ static uint32_t read_page(const struct code_source *source, uint64_t addr, uint8
 	return process_read(&process, addr, bytes, CODE_PAGE) ? 0 : CODE_PAGE;
 }
 
-static const struct code_page *page_at(struct code_pages *pages, const struct code_source *source,
-				       uint64_t addr)
+static const struct code_page *page_at(void *ctx, uint64_t addr)
 {
-	struct code_page *p = slot_of(pages, source, addr);
+	const struct code_source *source = ctx;
+	struct code_page *p = slot_of(source, addr);
 
 	if (is_kept(p, source, addr))
 		return p;
@@ -58,17 +58,16 @@ static const struct code_page *page_at(struct code_pages *pages, const struct co
 	return p;
 }
 
-static bool copy_code(struct code_pages *pages, const struct code_source *source, uint64_t addr,
-		      void *dst, size_t size)
+bool code_page_copy(code_page_finder find, void *ctx, uint64_t addr, void *dst, size_t size)
 {
 	uint8_t *out = dst;
 
 	while (size) {
 		const uint64_t skip = addr % CODE_PAGE;
 		const size_t part = CODE_PAGE - skip < size ? CODE_PAGE - skip : size;
-		const struct code_page *p = page_at(pages, source, addr - skip);
+		const struct code_page *p = find(ctx, addr - skip);
 
-		if (skip + part > p->size)
+		if (!p || skip + part > p->size)
 			return false;
 		memcpy(out, p->bytes + skip, part);
 		out += part;
@@ -81,15 +80,16 @@ static bool copy_code(struct code_pages *pages, const struct code_source *source
 bool code_pages_live(struct code_pages *pages, struct process_reader *reader, int pid,
 		     uint64_t addr, void *dst, size_t size)
 {
-	const struct code_source source = {.reader = reader, .pid = pid, .now = clock_now()};
+	struct code_source source = {
+		.pages = pages, .reader = reader, .pid = pid, .now = clock_now()};
 
-	return copy_code(pages, &source, addr, dst, size);
+	return code_page_copy(page_at, &source, addr, dst, size);
 }
 
 bool code_pages_file(struct code_pages *pages, const struct module *module, uint64_t offset,
 		     void *dst, size_t size)
 {
-	const struct code_source source = {.module = module};
+	struct code_source source = {.pages = pages, .module = module};
 
-	return copy_code(pages, &source, offset, dst, size);
+	return code_page_copy(page_at, &source, offset, dst, size);
 }

@@ -28,6 +28,12 @@ struct code_page {
 	uint8_t bytes[CODE_PAGE];
 };
 
+/* The page at a multiple of CODE_PAGE, or NULL. */
+typedef const struct code_page *(*code_page_finder)(void *ctx, uint64_t addr);
+
+/* Bytes out of pages; false: one of them is not there, or has less. */
+bool code_page_copy(code_page_finder find, void *ctx, uint64_t addr, void *dst, size_t size);
+
 /* All zeros at first. */
 struct code_pages {
 	struct code_page pages[CODE_PAGES];

@@ -44,19 +44,6 @@ static bool is_page(const struct code_page *page, int pid, uint64_t addr)
 	return page->time && page->pid == pid && page->addr == addr;
 }
 
-static const struct code_page *find(const struct kept_code *kept, int pid, uint64_t addr)
-{
-	const uint32_t first = first_place(pid, addr);
-
-	for (uint32_t i = 0; i < PLACES; i++) {
-		const struct code_page *page = &kept->pages[(first + i) % KEPT_PAGES];
-
-		if (is_page(page, pid, addr))
-			return page;
-	}
-	return NULL;
-}
-
 /* Where the page is, or the oldest one of those that it may replace. */
 static struct code_page *place_of(struct kept_code *kept, int pid, uint64_t addr)
 {
@@ -88,6 +75,7 @@ static void add_page(struct kept_code *kept, const struct remote_process *proces
 	page->addr = addr;
 	page->pid = process->pid;
 	page->time = now;
+	page->size = sizeof(bytes);
 	memcpy(page->bytes, bytes, sizeof(bytes));
 }
 
@@ -101,21 +89,23 @@ void kept_code_add(struct kept_code *kept, struct process_reader *reader, int pi
 		add_page(kept, &process, last * CODE_PAGE);
 }
 
-bool kept_code_read(const struct kept_code *kept, int pid, uint64_t addr, void *dst, size_t size)
+/* Of a process. */
+struct kept_pages {
+	struct kept_code *kept;
+	int pid;
+};
+
+static const struct code_page *find_page(void *ctx, uint64_t addr)
 {
-	uint8_t *out = dst;
+	const struct kept_pages *of = ctx;
+	const struct code_page *page = place_of(of->kept, of->pid, addr);
 
-	while (size) {
-		const uint64_t skip = addr % CODE_PAGE;
-		const size_t part = CODE_PAGE - skip < size ? CODE_PAGE - skip : size;
-		const struct code_page *page = kept ? find(kept, pid, addr - skip) : NULL;
+	return is_page(page, of->pid, addr) ? page : NULL;
+}
 
-		if (!page)
-			return false;
-		memcpy(out, page->bytes + skip, part);
-		out += part;
-		addr += part;
-		size -= part;
-	}
-	return true;
+bool kept_code_read(struct kept_code *kept, int pid, uint64_t addr, void *dst, size_t size)
+{
+	struct kept_pages of = {kept, pid};
+
+	return kept && code_page_copy(find_page, &of, addr, dst, size);
 }

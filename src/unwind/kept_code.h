@@ -26,6 +26,6 @@ void kept_code_close(struct kept_code *kept); /* NULL is fine */
 void kept_code_add(struct kept_code *kept, struct process_reader *reader, int pid, uint64_t addr);
 
 /* Bytes that were kept of a process; false: not all of them were.  @kept: or NULL. */
-bool kept_code_read(const struct kept_code *kept, int pid, uint64_t addr, void *dst, size_t size);
+bool kept_code_read(struct kept_code *kept, int pid, uint64_t addr, void *dst, size_t size);
 
 #endif

@@ -188,12 +188,8 @@ static bool world_is_root(struct frame_walk *frames, uint64_t addr)
 static bool world_is_made(struct frame_walk *frames, uint64_t addr)
 {
 	const struct space_walk *w = (struct space_walk *)frames;
-	const struct mapping *m = space_find(w->space, addr);
-	uint64_t vaddr;
 
-	return m && !unwinder_module_in(w->unwinder, m, addr, &vaddr) &&
-	       !unwinder_file_module(w->unwinder, m->file) &&
-	       !remote_code_find(w->space->remote, addr);
+	return unwinder_is_made(w->unwinder, w->space, addr);
 }
 
 /* What the process has in its memory, now, or had while it lived. */

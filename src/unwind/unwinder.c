@@ -385,12 +385,13 @@ static bool registered_function(const struct bobbin_space *space, uint64_t addr,
 	return range && range->table && table_set_function(&range->table->tables, addr, ret);
 }
 
-/* Whether an address is in code that a process has made, and that no table describes. */
-static bool is_made(struct bobbin_unwinder *u, struct bobbin_space *space, uint64_t addr)
+bool unwinder_is_made(struct bobbin_unwinder *unwinder, struct bobbin_space *space, uint64_t addr)
 {
 	const struct mapping *m = space_find(space, addr);
+	uint64_t vaddr;
 
-	return m && !unwinder_file_module(u, m->file) && !remote_code_find(space->remote, addr);
+	return m && !unwinder_module_in(unwinder, m, addr, &vaddr) &&
+	       !unwinder_file_module(unwinder, m->file) && !remote_code_find(space->remote, addr);
 }
 
 void unwinder_keep_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
@@ -403,7 +404,7 @@ void unwinder_keep_code(struct bobbin_unwinder *unwinder, struct bobbin_space *s
 		return;
 	for (size_t i = 0; i < count; i++) {
 		memcpy(&word, at + i * sizeof(word), sizeof(word));
-		if (!is_made(unwinder, space, word))
+		if (!unwinder_is_made(unwinder, space, word))
 			continue;
 		if (!unwinder->kept)
 			unwinder->kept = kept_code_open();

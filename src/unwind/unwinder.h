@@ -48,6 +48,9 @@ void unwind_copied(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 		   const struct bobbin_regs *regs, const struct bobbin_mem *mem,
 		   const struct bobbin_stack_copy *copy, struct bobbin_trace *trace);
 
+/* Whether an address is in code that a process has made, and that no table describes. */
+bool unwinder_is_made(struct bobbin_unwinder *unwinder, struct bobbin_space *space, uint64_t addr);
+
 /* Who gave the rule; BOBBIN_SOURCE_NONE: nobody, and the rule says why. */
 enum bobbin_source unwinder_rule(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 				 uint64_t pc, struct bobbin_rule *ret);
