@@ -227,6 +227,7 @@ static void time_section(struct kunit *test, u32 functions)
 {
 	struct bench *b = make_bench(test, functions);
 	struct posted_section posted = posted_section(b);
+	u64 anew, again, as_posted, by_fp;
 
 	KUNIT_ASSERT_EQ(test,
 			mtree_insert_range(&b->posted, b->range.start, b->range.end - 1, &posted,
@@ -235,11 +236,14 @@ static void time_section(struct kunit *test, u32 functions)
 	kunit_info(test, "cost: %u functions: registered in %llu\n", functions,
 		   time_of_adding(test, b));
 	KUNIT_ASSERT_EQ(test, add(b), 0);
-	kunit_info(test, "cost: %u functions: a frame %llu, seen before %llu\n", functions,
-		   time_of(test, b, true, step_by_sframe), time_of(test, b, false, step_by_sframe));
+	anew = time_of(test, b, true, step_by_sframe);
+	again = time_of(test, b, false, step_by_sframe);
+	kunit_info(test, "cost: %u functions: a frame %llu, seen before %llu\n", functions, anew,
+		   again);
+	as_posted = time_of(test, b, false, step_as_posted);
+	by_fp = time_of(test, b, false, step_by_fp);
 	kunit_info(test, "cost: %u functions: a frame as posted %llu, by frame pointer %llu\n",
-		   functions, time_of(test, b, false, step_as_posted),
-		   time_of(test, b, false, step_by_fp));
+		   functions, as_posted, by_fp);
 	mtree_destroy(&b->posted);
 }
 
