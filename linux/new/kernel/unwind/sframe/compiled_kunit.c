@@ -131,8 +131,7 @@ static int add(const struct process *p, u64 size, u64 bias, const u8 *build_id, 
 		return -ENOMEM;
 	section->kind = SFRAME_COMPILED;
 	section->key = p->text;
-	section->text = (struct code_text_range){p->text, p->text + PAGE_SIZE};
-	section->ranges[0] = section->text;
+	section->ranges[0] = (struct code_text_range){p->text, p->text + PAGE_SIZE};
 	status = sframe_open_compiled(section, p->table, size, bias, build_id, length);
 	if (!status)
 		return sframe_register_section(section);

@@ -341,7 +341,7 @@ int sframe_map_remove(struct mm_struct *mm, unsigned int kinds, unsigned long ke
 	section = map ? mtree_load(&map->keys, key) : NULL;
 	if (!section || !(kinds & BIT(section->kind)))
 		return -ENOENT;
-	if (text && (section->text.start != text->start || section->text.end != text->end))
+	if (text && memcmp(text, &section->ranges[section->first], sizeof(*text)))
 		return -ENOENT;
 	sframe_forget(map, section);
 	return 0;

@@ -21,8 +21,7 @@ static struct sframe_section *named(struct kunit *test, unsigned long start, uns
 	KUNIT_ASSERT_NOT_NULL(test, section);
 	section->kind = SFRAME_NAMED;
 	section->key = start;
-	section->text = (struct code_text_range){start, end};
-	section->ranges[0] = section->text;
+	section->ranges[0] = (struct code_text_range){start, end};
 	return section;
 }
 

@@ -22,30 +22,29 @@ struct sframe_compiled;
 /**
  * struct sframe_section - a table, and the text that it is for
  * @refs: mms that have it, and walks that use it
- * @rcu: to free it when no walk is about to use it any more
  * @kind: of the table
+ * @rcu: to free it when no walk is about to use it any more
  * @key: by what it is unregistered: address of the table that the process has mapped,
  *	else of the text
  * @mapped, @mapped_size: where pages of a file were mapped for this section; else 0
  * @view: its header, checked
  * @compiled: its head, checked; the section's own, or NULL
  * @plain: what its usual rules differ from but for CFA and frame pointer, packed; or 0
- * @text: the range that was named first
+ * @first: number of the range that was named first
  * @range_count, @ranges: all of the text, ascending
  *
  * Nothing but @refs changes once it is in a map.
  */
 struct sframe_section {
 	refcount_t refs;
-	struct rcu_head rcu;
 	enum sframe_kind kind;
+	struct rcu_head rcu;
 	unsigned long key;
 	unsigned long mapped, mapped_size;
 	struct bobbin_sframe_view view;
 	struct sframe_compiled *compiled;
 	u64 plain;
-	struct code_text_range text;
-	unsigned int range_count;
+	unsigned int first, range_count;
 	struct code_text_range ranges[] __counted_by(range_count);
 };
 

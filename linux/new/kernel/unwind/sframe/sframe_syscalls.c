@@ -165,12 +165,16 @@ static int check_identity(const struct code_elf_info *info)
 static int copy_ranges(const struct code_elf_info *info, struct sframe_section *section)
 {
 	size_t more = (size_t)info->text_range_count * sizeof(*section->ranges);
+	int status;
 
-	section->text = (struct code_text_range){info->text_start, info->text_end};
-	section->ranges[0] = section->text;
+	section->ranges[0] = (struct code_text_range){info->text_start, info->text_end};
 	if (copy_from_user(section->ranges + 1, user_pointer(info->text_ranges), more))
 		return -EFAULT;
-	return sframe_check_ranges(section->ranges, section->range_count);
+	status = sframe_check_ranges(section->ranges, section->range_count);
+	/* they do not overlap */
+	while (!status && section->ranges[section->first].start != info->text_start)
+		section->first++;
+	return status;
 }
 
 /* An image is where it is said to be, and has the text. */
@@ -362,7 +366,6 @@ static int register_jit(const void __user *from, size_t size)
 		return -ENOMEM;
 	section->kind = SFRAME_JIT;
 	section->key = info.unwind_head;
-	section->text = text;
 	section->ranges[0] = text;
 	return sframe_register_section(section);
 }
