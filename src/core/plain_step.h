@@ -56,9 +56,16 @@ static BOBBIN_ALWAYS_INLINE bool plain_cfa(const struct plain_forms *forms, uint
 	int64_t off = (int64_t)(word << (64 - PLAIN_CFA_OFF_SHIFT - PLAIN_CFA_OFF_BITS)) >>
 		      (64 - PLAIN_CFA_OFF_BITS);
 
-	if (!form || (form != forms->from_sp && form != forms->from_fp))
+	uint64_t base = sp;
+
+	if (!form)
 		return false;
-	*ret = (form == forms->from_sp ? sp : fp) + (uint64_t)(off * 8);
+	if (__builtin_expect(form != forms->from_sp, false)) {
+		if (form != forms->from_fp)
+			return false;
+		base = fp;
+	}
+	*ret = base + (uint64_t)(off * 8);
 	return true;
 }
 
@@ -82,7 +89,7 @@ static BOBBIN_ALWAYS_INLINE bool plain_fp(uint64_t word, int64_t *ret)
 {
 	int64_t off = ((int64_t)word >> PLAIN_FP_OFF_SHIFT) * 8;
 
-	if (!(word & PLAIN_FP_SAVED))
+	if (__builtin_expect(!(word & PLAIN_FP_SAVED), false))
 		off = PLAIN_RA_OFF;
 	else if (off >= PLAIN_RA_OFF)
 		return false;

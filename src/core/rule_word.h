@@ -27,17 +27,24 @@ static BOBBIN_ALWAYS_INLINE bool rule_word_has_rule(uint64_t word)
 }
 
 /*
+ * The rule in @word, whose CFA is a register and no offset, with offset @off.  0: it is negative or
+ * does not fit.
+ */
+static BOBBIN_ALWAYS_INLINE uint64_t rule_word_at_offset(uint64_t word, uint64_t off)
+{
+	/* what is no multiple of 8 becomes very large */
+	const uint64_t units = off >> 3 | off << 61;
+
+	return units < RULE_WORD_OFF_LIMIT ? word | units << RULE_WORD_OFF_SHIFT : 0;
+}
+
+/*
  * The rule in @word, whose CFA is a register plus an offset, with offset @off.  0: it is
  * negative or does not fit, or @word is 0.
  */
 static BOBBIN_ALWAYS_INLINE uint64_t rule_word_with_offset(uint64_t word, uint64_t off)
 {
-	/* what is no multiple of 8 becomes very large */
-	const uint64_t units = off >> 3 | off << 61;
-
-	if (!word || units >= RULE_WORD_OFF_LIMIT)
-		return 0;
-	return (word & ~RULE_WORD_OFF) | units << RULE_WORD_OFF_SHIFT;
+	return word ? rule_word_at_offset(word & ~RULE_WORD_OFF, off) : 0;
 }
 
 /* The rule in @word with a CFA at another register, which is below 32, too; 0 as before. */

@@ -3,6 +3,7 @@
  * decoder_kunit.c - sections in the memory of a process, which the test is, and steps by
  * them.
  */
+#include <linux/prandom.h>
 #include <linux/sched/signal.h>
 #include <linux/unwind_user.h>
 #include <linux/unwind_user_sframe.h>
@@ -92,6 +93,11 @@ static int add_for(const struct process *p, unsigned long at)
 static int add(const struct process *p)
 {
 	return add_for(p, p->text);
+}
+
+static void drop(struct kunit *test, const struct process *p)
+{
+	KUNIT_ASSERT_EQ(test, sframe_unregister_section(BIT(SFRAME_SECTION), p->section, NULL), 0);
 }
 
 static const struct process *make_registered(struct kunit *test)
@@ -379,7 +385,7 @@ static void forgets_what_is_removed(struct kunit *test)
 	/* CFA = SP + 16 */
 	other.rows[sizeof(struct section_attributes) + 2] = 16;
 	section_store(test, p->section, &other, sizeof(other));
-	KUNIT_EXPECT_EQ(test, sframe_unregister_section(BIT(SFRAME_SECTION), p->section, NULL), 0);
+	drop(test, p);
 	state = state_at(p, 0);
 	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -ENOENT);
 	KUNIT_EXPECT_EQ(test, add(p), 0);
@@ -395,25 +401,27 @@ static void make_unusual(struct kunit *test, const struct process *p)
 {
 	struct sframe_section *section;
 
-	KUNIT_ASSERT_EQ(test, sframe_unregister_section(BIT(SFRAME_SECTION), p->section, NULL), 0);
+	drop(test, p);
 	KUNIT_ASSERT_EQ(test, add(p), 0);
 	section = sframe_map_find(sframe_map_of(current->mm), p->text);
 	KUNIT_ASSERT_NOT_NULL(test, section);
-	section->plain = 0;
+	section->plain.sp = 0;
 	sframe_section_put(section);
 }
 
 /* By the usual lookup. */
-static u64 word_at(struct kunit *test, const struct process *p, unsigned long offset)
+static u64 word_at(const struct process *p, unsigned long offset)
 {
-	struct sframe_section *section = sframe_map_find(sframe_map_of(current->mm),
-							 p->text + offset);
-	u64 word;
+	return sframe_window_lookup(sframe_map_of(current->mm), p->text + offset);
+}
 
-	KUNIT_ASSERT_NOT_NULL(test, section);
-	word = sframe_window_lookup(section, p->text + offset);
-	sframe_section_put(section);
-	return word;
+/* A frame whose call is at an offset into the text. */
+static struct unwind_user_state caller_at(const struct process *p, unsigned long offset)
+{
+	struct unwind_user_state state = state_at(p, offset + 1);
+
+	state.exact = false;
+	return state;
 }
 
 /* Each rule, by the usual lookup and by the other, and from what is kept. */
@@ -425,20 +433,137 @@ static void steps_alike_each_time(struct kunit *test)
 	for (unsigned int i = 0; i < 40; i++)
 		store_word(test, p->stack + 8 * i, 0x1000 + i);
 	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++) {
-		struct unwind_user_state first = state_at(p, places[i]), again = first;
+		struct unwind_user_state first = caller_at(p, places[i]), again = first;
 		struct unwind_user_state other = first;
 
-		/* signal frames are not usual */
-		KUNIT_EXPECT_EQ(test, !word_at(test, p, places[i]), places[i] == FUNCTION_SIZE);
 		KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&first), 0);
 		KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&again), 0);
+		/* signal frames are not usual */
+		KUNIT_EXPECT_EQ(test, !word_at(p, places[i]), places[i] == FUNCTION_SIZE);
 		KUNIT_EXPECT_MEMEQ(test, &first, &again, sizeof(first));
 		make_unusual(test, p);
 		KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&other), 0);
 		KUNIT_EXPECT_MEMEQ(test, &first, &other, sizeof(first));
-		sframe_unregister_section(BIT(SFRAME_SECTION), p->section, NULL);
+		drop(test, p);
 		KUNIT_EXPECT_EQ(test, add(p), 0);
 	}
+}
+
+#define CHANCES 300
+#define CHANCE_SIZE 64
+
+/* Functions of chance: all sizes of starts and words, now and then one that is not usual. */
+struct chance_section {
+	struct section_head head;
+	struct section_entry entries[4];
+	u8 rows[4 * 256];
+} __packed;
+
+static u32 below(struct rnd_state *rnd, u32 end)
+{
+	return prandom_u32_state(rnd) % end;
+}
+
+static u8 *put_number(u8 *at, u32 number, unsigned int bytes)
+{
+	for (unsigned int i = 0; i < bytes; i++)
+		*at++ = number >> 8 * i;
+	return at;
+}
+
+static u8 *put_row(struct rnd_state *rnd, u8 *at, u32 start, unsigned int width)
+{
+	unsigned int words = 1 + below(rnd, 2) + !below(rnd, 20), shift = below(rnd, 3);
+
+	at = put_number(at, start, width);
+	*at++ = INFO(below(rnd, 2), words) | shift << 5;
+	at = put_number(at, 8 + 8 * below(rnd, 15), 1 << shift);
+	while (--words)
+		at = put_number(at, -16 - 8 * below(rnd, 14) - !below(rnd, 50), 1 << shift);
+	return at;
+}
+
+static u8 *put_function(struct rnd_state *rnd, u8 *at)
+{
+	unsigned int type = below(rnd, 3), count = 1 + below(rnd, 8);
+	u8 flags = below(rnd, 20) ? 0 : 1 << (4 + below(rnd, 4));
+	u32 start = below(rnd, 10) ? 0 : 3;
+
+	at = put_number(at, count, 2);
+	at = put_number(at, type | flags, 1);
+	at = put_number(at, 8 << 8 | (below(rnd, 20) ? 0 : 1), 2);
+	for (; count--; start += 1 + below(rnd, 10))
+		at = put_row(rnd, at, start, 1 << type);
+	return at;
+}
+
+static void fill_chance(struct rnd_state *rnd, const struct process *p, struct chance_section *s)
+{
+	u8 *at = s->rows;
+	u32 size;
+
+	memset(s, 0, sizeof(*s));
+	for (unsigned int i = 0; i < ARRAY_SIZE(s->entries); i++) {
+		unsigned long field = p->section + offsetof(struct chance_section, entries[i]);
+
+		s->entries[i] = (struct section_entry){.start = p->text + i * CHANCE_SIZE - field,
+						       .size = CHANCE_SIZE - below(rnd, 2),
+						       .row_off = at - s->rows};
+		at = put_function(rnd, at);
+	}
+	size = at - s->rows;
+	if (!below(rnd, 2))
+		s->rows[below(rnd, size)] ^= 1 << below(rnd, 8);
+	/* the last row may be cut off */
+	size -= below(rnd, 4) ? 0 : 3;
+	memset(s->rows + size, 0, sizeof(s->rows) - size);
+	s->head = section_head(ARRAY_SIZE(s->entries), 0, size);
+}
+
+/* What the usual lookup says is what the other says.  Returns how often it says something. */
+static unsigned int compare_lookups(struct kunit *test, const struct process *p)
+{
+	struct sframe_section *section = sframe_map_find(sframe_map_of(current->mm), p->text);
+	unsigned int usual = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, section);
+	for (unsigned int at = 0; at < 5 * CHANCE_SIZE; at++) {
+		u64 word = word_at(p, at), other = 0;
+		struct bobbin_row row;
+
+		if (!bobbin_sframe_lookup(&section->view, p->text + at, NULL, &row) &&
+		    bobbin_rule_pack(&row.rule, &other))
+			other = 0;
+		usual += word != 0;
+		if (word)
+			KUNIT_EXPECT_EQ(test, word, other);
+	}
+	sframe_section_put(section);
+	return usual;
+}
+
+static void says_what_the_other_lookup_says(struct kunit *test)
+{
+	struct chance_section *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	const struct process *p = make_process(test);
+	const struct code_text_range text = {p->text, p->text + PAGE_SIZE};
+	unsigned int usual = 0;
+	struct rnd_state rnd;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	prandom_seed_state(&rnd, 1);
+	for (unsigned int i = 0; i < CHANCES; i++) {
+		fill_chance(&rnd, p, s);
+		section_store(test, p->section, s, sizeof(*s));
+		KUNIT_ASSERT_EQ(test,
+				sframe_register_memory(p->section, p->section + sizeof(*s), &text,
+						       1, SFRAME_SECTION_END),
+				0);
+		usual += compare_lookups(test, p);
+		drop(test, p);
+	}
+	/* most of what is malformed is so in one function of four */
+	KUNIT_EXPECT_GT(test, usual, CHANCES * 4 * CHANCE_SIZE / 2);
 }
 
 static void knows_no_32_bit_code(struct kunit *test)
@@ -511,6 +636,7 @@ static struct kunit_case decoder_cases[] = {
 	KUNIT_CASE(refuses_what_is_malformed),
 	KUNIT_CASE(forgets_what_is_removed),
 	KUNIT_CASE(steps_alike_each_time),
+	KUNIT_CASE(says_what_the_other_lookup_says),
 	KUNIT_CASE(knows_no_32_bit_code),
 	KUNIT_CASE(refuses_more_rows_than_bytes),
 	KUNIT_CASE(ends_with_its_task),

@@ -227,6 +227,7 @@ static void sframe_take_out(struct sframe_map *map, unsigned long first, unsigne
 	sframe_store(&map->ranges, first, last, NULL);
 	/* pairs with the load in sframe_map_generation() */
 	smp_store_release(&map->generation, map->generation + 1);
+	sframe_cache_empty(&map->cache);
 }
 
 /* Take the first ranges of a section out again. */
@@ -347,13 +348,15 @@ int sframe_map_remove(struct mm_struct *mm, unsigned int kinds, unsigned long ke
 	return 0;
 }
 
-/* Under RCU. */
-static struct sframe_section *sframe_map_search(struct sframe_map *map, unsigned long generation,
-						unsigned long addr)
+struct sframe_section *sframe_map_search(struct sframe_map *map, unsigned long generation,
+					 unsigned long addr)
 {
 	MA_STATE(mas, &map->ranges, addr, addr);
-	struct sframe_section *section = mas_walk(&mas);
+	struct sframe_section *section;
 
+	if (sframe_map_is_beyond(map, addr))
+		return NULL;
+	section = mas_walk(&mas);
 	if (section)
 		sframe_cache_remember(&map->cache, &map->generation, generation, section, mas.index,
 				      mas.last);
@@ -363,15 +366,9 @@ static struct sframe_section *sframe_map_search(struct sframe_map *map, unsigned
 struct sframe_section *sframe_map_find(struct sframe_map *map, unsigned long addr)
 {
 	struct sframe_section *section;
-	unsigned long generation;
 
-	if (sframe_map_is_beyond(map, addr))
-		return NULL;
 	rcu_read_lock();
-	generation = sframe_map_generation(map);
-	section = sframe_cache_recent(&map->cache, generation, addr);
-	if (!section)
-		section = sframe_map_search(map, generation, addr);
+	section = sframe_map_peek(map, sframe_map_generation(map), addr);
 	/* the last reference may be gone already */
 	if (section && !refcount_inc_not_zero(&section->refs))
 		section = NULL;

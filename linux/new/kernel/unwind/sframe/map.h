@@ -73,6 +73,23 @@ static inline bool sframe_map_is_beyond(const struct sframe_map *map, unsigned l
 	return addr < READ_ONCE(map->first) || addr > READ_ONCE(map->last);
 }
 
+/*
+ * The section for an address that was not the last one, or NULL.  Without a reference, under RCU
+ * from before the generation was read.
+ */
+struct sframe_section *sframe_map_search(struct sframe_map *map, unsigned long generation,
+					 unsigned long addr);
+
+/* The section for an address, likewise. */
+static __always_inline struct sframe_section *sframe_map_peek(struct sframe_map *map,
+							      unsigned long generation,
+							      unsigned long addr)
+{
+	struct sframe_section *section = sframe_cache_recent(&map->cache, generation, addr);
+
+	return likely(section) ? section : sframe_map_search(map, generation, addr);
+}
+
 /* The section for an address, with a reference; or NULL. */
 struct sframe_section *sframe_map_find(struct sframe_map *map, unsigned long addr);
 

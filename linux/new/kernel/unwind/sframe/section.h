@@ -19,6 +19,11 @@ enum sframe_kind {
 
 struct sframe_compiled;
 
+/* Packed rules with a CFA at SP or FP, without an offset, and FP unchanged. */
+struct sframe_plain {
+	u64 sp, fp;
+};
+
 /**
  * struct sframe_section - a table, and the text that it is for
  * @refs: mms that have it, and walks that use it
@@ -29,7 +34,7 @@ struct sframe_compiled;
  * @mapped, @mapped_size: where pages of a file were mapped for this section; else 0
  * @view: its header, checked
  * @compiled: its head, checked; the section's own, or NULL
- * @plain: what its usual rules differ from but for CFA and frame pointer, packed; or 0
+ * @plain: what its usual rules differ from but for offsets; or 0
  * @first: number of the range that was named first
  * @range_count, @ranges: all of the text, ascending
  *
@@ -43,7 +48,7 @@ struct sframe_section {
 	unsigned long mapped, mapped_size;
 	struct bobbin_sframe_view view;
 	struct sframe_compiled *compiled;
-	u64 plain;
+	struct sframe_plain plain;
 	unsigned int first, range_count;
 	struct code_text_range ranges[] __counted_by(range_count);
 };

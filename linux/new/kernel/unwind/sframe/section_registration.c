@@ -137,7 +137,7 @@ int sframe_open_section(struct sframe_section *section, unsigned long data, u64 
 			return status;
 	}
 	section->view = view;
-	section->plain = sframe_plain_word(&view);
+	section->plain = sframe_plain_words(&view);
 	return 0;
 }
 

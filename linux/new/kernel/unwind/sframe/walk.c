@@ -151,17 +151,14 @@ static bool is_eh_return(const struct unwind_user_state *state)
 	return state->exact && known_code_eh_return(BOBBIN_NATIVE_ARCH(), &code, state->ip);
 }
 
-/*
- * The rule for the PC that is looked up for a frame, packed or, if it cannot be, in @ret.  0;
- * -ENOENT; others as above.
- */
-static int find_rule(const struct unwind_user_state *state, u64 pc, u64 *word,
-		     struct bobbin_rule *ret)
+/* The rule for the PC that is looked up for a frame.  0; -ENOENT; others as above. */
+static int find_rule(const struct unwind_user_state *state, u64 pc, struct bobbin_rule *ret)
 {
 	struct sframe_map *map = sframe_map_of(current->mm);
 	struct sframe_section *section;
 	unsigned long generation;
-	int status = 0;
+	int status;
+	u64 word;
 
 	if (!map)
 		return -ENOENT;
@@ -169,33 +166,18 @@ static int find_rule(const struct unwind_user_state *state, u64 pc, u64 *word,
 	section = sframe_map_find(map, pc);
 	if (!section)
 		return -ENOENT;
-	*word = sframe_window_lookup(section, pc);
-	if (!*word) {
-		status = find_rule_in(section, pc, ret);
-		if (status || bobbin_rule_pack(ret, word))
-			*word = 0;
-	}
+	status = find_rule_in(section, pc, ret);
 	if (!status && is_eh_return(state))
 		status = -EINVAL;
-	if (!status && *word && may_be_kept(section))
-		sframe_cache_keep(&map->cache, &map->generation, generation, pc, *word);
+	if (!status && may_be_kept(section) && !bobbin_rule_pack(ret, &word))
+		sframe_cache_keep(&map->cache, &map->generation, generation, pc, word);
 	sframe_section_put(section);
 	return status;
 }
 
-/* The packed rule for a PC that was looked up before, or 0. */
-static __always_inline u64 known_rule(const struct mm_struct *mm, u64 pc)
-{
-	const struct sframe_map *map = sframe_map_of(mm);
-
-	return map ? sframe_cache_find(&map->cache, sframe_map_generation(map), pc) : 0;
-}
-
 /* A return address that no table can know: almost all, where only the vDSO has a section. */
-static bool is_left_to_fp(const struct unwind_user_state *state)
+static bool is_left_to_fp(const struct unwind_user_state *state, const struct sframe_map *map)
 {
-	const struct sframe_map *map = sframe_map_of(current->mm);
-
 	return IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP) && !state->exact &&
 	       (!map || sframe_map_is_beyond(map, state->ip - 1));
 }
@@ -212,7 +194,7 @@ static __always_inline void move_to_caller(struct unwind_user_state *state, u64 
 
 /*
  * The step of almost every frame: its return address and frame pointer lie below the CFA, and
- * are read together.  false: nothing has changed, and step() may know more.
+ * are read together.  false: nothing has changed, and step() may know more, unless the word is 0.
  */
 static __always_inline bool step_plain(struct unwind_user_state *state, u64 word)
 {
@@ -345,13 +327,10 @@ static noinline int next_general(struct unwind_user_state *state, u64 word)
 	unsigned long signal_frame;
 	int status = 0;
 
-	if (!word)
-		status = find_rule(state, bobbin_regs_lookup_pc(&regs), &word, &rule);
-	if (!status && word) {
-		if (step_plain(state, word))
-			return 0;
+	if (word)
 		bobbin_rule_unpack(word, &rule);
-	}
+	else
+		status = find_rule(state, bobbin_regs_lookup_pc(&regs), &rule);
 	if (!status)
 		status = apply_rule(state, &rule, &regs);
 	else if (status == -ENOENT)
@@ -369,18 +348,10 @@ static noinline int next_general(struct unwind_user_state *state, u64 word)
 	return 0;
 }
 
-int unwind_user_next_sframe(struct unwind_user_state *state)
+/* The packed rule is no plain one, or none is kept. */
+static noinline int next_unkept(struct unwind_user_state *state, struct sframe_map *map, u64 word)
 {
-	u64 word;
-
-	if (state->ws != sizeof(u64))
-		return -EOPNOTSUPP;
-	if (!current->mm)
-		return -ENOENT;
-	word = known_rule(current->mm, state->ip - !state->exact);
-	if (likely(word) && likely(step_plain(state, word)))
-		return 0;
-	if (!word && is_left_to_fp(state))
+	if (!word && is_left_to_fp(state, map))
 		return -ENOENT;
 	/* a lookup may read many rows, and a stack have many frames */
 	if (!faulthandler_disabled()) {
@@ -388,5 +359,27 @@ int unwind_user_next_sframe(struct unwind_user_state *state)
 			return -EINTR;
 		cond_resched();
 	}
+	/* others are looked up with care, see is_eh_return() */
+	if (!word && map && !state->exact) {
+		word = sframe_window_lookup(map, state->ip - 1);
+		if (likely(step_plain(state, word)))
+			return 0;
+	}
 	return next_general(state, word);
+}
+
+int unwind_user_next_sframe(struct unwind_user_state *state)
+{
+	struct sframe_map *map;
+	u64 word;
+
+	if (unlikely(state->ws != sizeof(u64)))
+		return -EOPNOTSUPP;
+	if (unlikely(!current->mm))
+		return -ENOENT;
+	map = sframe_map_of(current->mm);
+	word = map ? sframe_cache_find(&map->cache, state->ip - 1 + state->exact) : 0;
+	if (likely(step_plain(state, word)))
+		return 0;
+	return next_unkept(state, map, word);
 }

@@ -5,10 +5,16 @@
 
 #include "map.h"
 
-/* What the rules of a section differ from but for CFA and frame pointer; 0: they are not usual. */
-u64 sframe_plain_word(const struct bobbin_sframe_view *view);
+/*
+ * What the rules of a section differ from but for CFA and frame pointer, by the register that the
+ * CFA is counted from; 0: they are not usual.
+ */
+struct sframe_plain sframe_plain_words(const struct bobbin_sframe_view *view);
 
-/* The packed rule for a PC of a section's text; 0: ask bobbin_sframe_lookup(). */
-u64 sframe_window_lookup(const struct sframe_section *section, u64 pc);
+/*
+ * The packed rule for a PC by the map's sections, which is kept; 0: ask bobbin_sframe_lookup().
+ * Waits for nothing.
+ */
+u64 sframe_window_lookup(struct sframe_map *map, u64 pc);
 
 #endif

@@ -54,13 +54,11 @@ void sframe_cache_keep(struct sframe_rule_cache *c, const unsigned long *now,
 
 	if (!rules || !sframe_cache_begin(c, now, generation))
 		return;
-	if (c->generation != generation)
-		memset(rules, 0, SFRAME_CACHE_SIZE * sizeof(*rules));
-	WRITE_ONCE(c->generation, generation);
-	rule = sframe_cache_set(rules, pc);
-	if (rule->pc != pc) {
-		WRITE_ONCE(rule[1].pc, rule->pc);
-		WRITE_ONCE(rule[1].word, rule->word);
+	c->used = true;
+	rule = rules + sframe_cache_set(pc);
+	for (int i = rule->pc == pc ? 0 : SFRAME_CACHE_WAYS - 1; i > 0; i--) {
+		WRITE_ONCE(rule[i].pc, rule[i - 1].pc);
+		WRITE_ONCE(rule[i].word, rule[i - 1].word);
 	}
 	WRITE_ONCE(rule->pc, pc);
 	WRITE_ONCE(rule->word, word);
@@ -78,6 +76,18 @@ void sframe_cache_remember(struct sframe_rule_cache *c, const unsigned long *now
 	WRITE_ONCE(c->last, last);
 	WRITE_ONCE(c->recent_generation, generation);
 	sframe_cache_end(c);
+}
+
+void sframe_cache_empty(struct sframe_rule_cache *c)
+{
+	raw_spin_lock(&c->lock);
+	if (c->used) {
+		write_seqcount_begin(&c->seq);
+		memset(c->rules, 0, SFRAME_CACHE_SIZE * sizeof(*c->rules));
+		write_seqcount_end(&c->seq);
+		c->used = false;
+	}
+	raw_spin_unlock(&c->lock);
 }
 
 void sframe_cache_fini(struct sframe_rule_cache *c)

@@ -2,9 +2,9 @@
 /*
  * word_cache.h - what walks of a process have looked up, until its map changes.
  *
- * A rule is a packed word.  Each change of the map is a new generation, in which nothing counts
- * that was found before.  What walks find out in one thread is there for all.  Readers never
- * wait, and take what is just being written for missing; so do those who would write.
+ * A rule is a packed word.  Whatever is taken out of the map empties the cache, and makes a new
+ * generation, in which nothing is kept that was found before.  What walks find out in one thread is
+ * there for all.  Walks never wait, and take what is just being written for missing.
  */
 #ifndef _KERNEL_UNWIND_SFRAME_WORD_CACHE_H
 #define _KERNEL_UNWIND_SFRAME_WORD_CACHE_H
@@ -13,8 +13,8 @@
 #include <linux/seqlock.h>
 #include <linux/spinlock.h>
 
-#define SFRAME_CACHE_BITS 8
-#define SFRAME_CACHE_WAYS 2
+#define SFRAME_CACHE_BITS 7
+#define SFRAME_CACHE_WAYS 4
 #define SFRAME_CACHE_SIZE (SFRAME_CACHE_WAYS << SFRAME_CACHE_BITS)
 
 struct sframe_section;
@@ -29,14 +29,14 @@ struct sframe_cached {
  * struct sframe_rule_cache - of one map
  * @lock: of who writes
  * @seq: for who reads
- * @generation: of @rules
+ * @used: something is in @rules
  * @rules: SFRAME_CACHE_SIZE, once something has been looked up
  * @recent: what was found last, in @recent_generation, for text from @first to @last
  */
 struct sframe_rule_cache {
 	raw_spinlock_t lock;
 	seqcount_t seq;
-	unsigned long generation;
+	bool used;
 	struct sframe_cached *rules;
 	struct sframe_section *recent;
 	unsigned long first, last, recent_generation;
@@ -48,33 +48,33 @@ static inline void sframe_cache_init(struct sframe_rule_cache *c)
 	seqcount_init(&c->seq);
 }
 
-/* Where the rule for a PC may be: SFRAME_CACHE_WAYS from here on, the newest first. */
-static __always_inline struct sframe_cached *sframe_cache_set(struct sframe_cached *rules,
-							      unsigned long pc)
+/* The first of the SFRAME_CACHE_WAYS that may have the rule for a PC, which is the newest. */
+static __always_inline unsigned int sframe_cache_set(unsigned long pc)
 {
-	return rules + hash_64(pc, SFRAME_CACHE_BITS) * SFRAME_CACHE_WAYS;
+	return hash_64(pc, SFRAME_CACHE_BITS) * SFRAME_CACHE_WAYS;
 }
 
 /* The packed rule for a PC, or 0. */
-static __always_inline u64 sframe_cache_find(const struct sframe_rule_cache *c,
-					     unsigned long generation, unsigned long pc)
+static __always_inline u64 sframe_cache_find(const struct sframe_rule_cache *c, unsigned long pc)
 {
 	/* pairs with the cmpxchg() of who has allocated them */
-	struct sframe_cached *rule = smp_load_acquire(&c->rules);
+	const struct sframe_cached *rule = smp_load_acquire(&c->rules);
 	unsigned int seq;
 	u64 word;
 
 	if (unlikely(!rule))
 		return 0;
 	seq = raw_seqcount_begin(&c->seq);
-	rule = sframe_cache_set(rule, pc);
-	if (READ_ONCE(rule->pc) != pc) {
-		rule++;
-		if (READ_ONCE(rule->pc) != pc)
-			return 0;
-	}
-	word = READ_ONCE(rule->word);
-	if (READ_ONCE(c->generation) != generation)
+	rule += sframe_cache_set(pc);
+	if (READ_ONCE(rule->pc) == pc)
+		word = READ_ONCE(rule[0].word);
+	else if (READ_ONCE(rule[1].pc) == pc)
+		word = READ_ONCE(rule[1].word);
+	else if (READ_ONCE(rule[2].pc) == pc)
+		word = READ_ONCE(rule[2].word);
+	else if (READ_ONCE(rule[3].pc) == pc)
+		word = READ_ONCE(rule[3].word);
+	else
 		return 0;
 	return likely(!read_seqcount_retry(&c->seq, seq)) ? word : 0;
 }
@@ -105,6 +105,9 @@ void sframe_cache_keep(struct sframe_rule_cache *c, const unsigned long *now,
 void sframe_cache_remember(struct sframe_rule_cache *c, const unsigned long *now,
 			   unsigned long generation, struct sframe_section *section,
 			   unsigned long first, unsigned long last);
+
+/* Something was taken out of the map, which is of a later generation by now. */
+void sframe_cache_empty(struct sframe_rule_cache *c);
 
 void sframe_cache_fini(struct sframe_rule_cache *c);
 
