@@ -23,37 +23,6 @@
 
 #define MEMORY_IS_OURS 0
 
-#ifdef BOBBIN_MEMORY_WINDOW
-/*
- * The number in @n bytes, 1, 2, 4 or 8, of this machine's order, within a window of user access
- * that whoever includes this has opened over all that is read.
- */
-static BOBBIN_ALWAYS_INLINE uint64_t memory_fetch(const uint8_t *p, unsigned int n, bool *fault)
-{
-	uint64_t number;
-	uint32_t word;
-	uint16_t half;
-	uint8_t byte;
-
-	if (n == 1) {
-		unsafe_get_user(byte, (const uint8_t __user *)p, failed);
-		return byte;
-	}
-	if (n == 2) {
-		unsafe_get_user(half, (const uint16_t __user *)p, failed);
-		return half;
-	}
-	if (n == 4) {
-		unsafe_get_user(word, (const uint32_t __user *)p, failed);
-		return word;
-	}
-	unsafe_get_user(number, (const uint64_t __user *)p, failed);
-	return number;
-failed:
-	*fault = true;
-	return 0;
-}
-#else
 /*
  * The number in @n bytes, 1, 2, 4 or 8, of this machine's order.  A task that is to die reads
  * nothing any more: so all that goes on as long as there is something to read ends.
@@ -78,7 +47,6 @@ static inline uint64_t memory_fetch(const uint8_t *p, unsigned int n, bool *faul
 	*fault = true;
 	return 0;
 }
-#endif
 
 #elif defined(__bpf__)
 

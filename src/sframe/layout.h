@@ -107,7 +107,7 @@ static BOBBIN_ALWAYS_INLINE uint8_t sframe_fde_size_of(int version)
 static BOBBIN_ALWAYS_INLINE const struct bobbin_arch *sframe_arch(
 	const struct bobbin_sframe_view *view)
 {
-#if BOBBIN_NATIVE_ONLY && !defined(BOBBIN_MEMORY_WINDOW)
+#if BOBBIN_NATIVE_ONLY
 	return BOBBIN_NATIVE_ARCH();
 #else
 	return view->arch;

@@ -11,9 +11,6 @@
  * There is one copy for each byte order and version, in which both are
  * constants; in a kernel just one.  What hardly ever happens is kept out of line, so that the rest
  * fits into registers.
- *
- * A file of Linux that defines BOBBIN_MEMORY_WINDOW reads within one window of user access, in
- * which nothing may be called: there all is inlined, and what would be out of line fails.
  */
 #ifndef BOBBIN_SFRAME_ROW_SEARCH_H
 #define BOBBIN_SFRAME_ROW_SEARCH_H
@@ -21,23 +18,6 @@
 #include "sframe/default_rule.h"
 #include "sframe/fde.h"
 #include "sframe/words.h"
-
-#ifdef BOBBIN_MEMORY_WINDOW
-#define SEARCH_STAGE static BOBBIN_ALWAYS_INLINE
-#define SEARCH_RARE(failure, call) (failure)
-/*
- * The window is larger than the section, by as much as may be read past the last row.  So what is
- * no whole row is not used, though it is read.
- */
-#define SEARCH_WINDOW_ROOM SFRAME_FRE_MAX_SIZE
-#define SEARCH_ROW_ROOM(width) ((width) + 1)
-#define SEARCH_WORDS_ROOM 0
-#else
-#define SEARCH_STAGE BOBBIN_STAGE
-#define SEARCH_RARE(failure, call) (call)
-#define SEARCH_ROW_ROOM(width) SFRAME_FRE_MAX_SIZE
-#define SEARCH_WORDS_ROOM SFRAME_USUAL_WORDS_SIZE
-#endif
 
 /* Empty and equal functions that may stand before the one that holds a PC. */
 #define MAX_STEPS_BACK 64
@@ -110,7 +90,6 @@ static int not_found(bool fault, struct bobbin_error *err, uint64_t offset,
 		     : refuse_as(-BOBBIN_ENOENT, err, offset, reason);
 }
 
-#ifndef BOBBIN_MEMORY_WINDOW
 /* Back over functions that are empty, or shorter than one of the same start. */
 static BOBBIN_NEVER_INLINE int step_back(const struct bobbin_sframe_view *view, uint64_t pc,
 					 uint64_t fde, struct bobbin_error *err, uint64_t *ret)
@@ -165,8 +144,6 @@ static BOBBIN_NEVER_INLINE int find_unsorted(const struct bobbin_sframe_view *vi
 	return 0;
 }
 
-#endif
-
 /* The offset of the FDE of the function that holds a PC. */
 static BOBBIN_ALWAYS_INLINE int find_function(const struct bobbin_sframe_view *view,
 					      struct sframe_fdes *fdes, uint64_t pc,
@@ -177,11 +154,11 @@ static BOBBIN_ALWAYS_INLINE int find_function(const struct bobbin_sframe_view *v
 	if (!view->num_fdes)
 		return not_found(false, err, view->fde_off, BOBBIN_REASON_NO_FUNCTION);
 	if (!view->sorted)
-		return SEARCH_RARE(-BOBBIN_ENOENT, find_unsorted(view, pc, err, ret));
+		return find_unsorted(view, pc, err, ret);
 	fde = search(view, fdes, pc);
 	start = sframe_fde_start(fdes, fde);
 	if (fdes->fault || start > pc || pc - start >= sframe_fde_size(fdes, fde))
-		return SEARCH_RARE(-BOBBIN_ENOENT, step_back(view, pc, fde, err, ret));
+		return step_back(view, pc, fde, err, ret);
 	*ret = fde;
 	return 0;
 }
@@ -210,7 +187,6 @@ static BOBBIN_ALWAYS_INLINE uint64_t row_size(unsigned int width, uint8_t info)
 	return width + 1 + (SFRAME_FRE_NUM_WORDS(info) << SFRAME_FRE_WORD_SHIFT(info));
 }
 
-#ifndef BOBBIN_MEMORY_WINDOW
 /* Why the next row is refused, near the section's end, where it may not be whole. */
 static enum bobbin_reason scan_row(const struct bobbin_sframe_view *view, unsigned int width,
 				   struct scan *s)
@@ -251,22 +227,6 @@ static BOBBIN_NEVER_INLINE enum bobbin_reason scan_last(const struct bobbin_sfra
 	return reason;
 }
 
-#endif
-
-/* Whether a row, at most SEARCH_ROW_ROOM() before the section's end, ends there, too. */
-static BOBBIN_ALWAYS_INLINE bool is_whole(const struct bobbin_sframe_view *view, const uint8_t *row,
-					  uint64_t size)
-{
-#ifdef BOBBIN_MEMORY_WINDOW
-	return size <= view->size - (uint64_t)(row - view->data);
-#else
-	(void)view;
-	(void)row;
-	(void)size;
-	return true;
-#endif
-}
-
 /*
  * The last row that starts at or before an offset into the function.  A row's
  * place depends on the size of the row before; but mostly that is like its
@@ -278,7 +238,7 @@ static BOBBIN_ALWAYS_INLINE bool is_whole(const struct bobbin_sframe_view *view,
 static BOBBIN_ALWAYS_INLINE enum bobbin_reason scan(const struct bobbin_sframe_view *view,
 						    unsigned int width, struct scan *s)
 {
-	const uint8_t *last = view->data + (view->size - SEARCH_ROW_ROOM(width));
+	const uint8_t *last = view->data + (view->size - SFRAME_FRE_MAX_SIZE);
 	const struct sframe_start_format format = sframe_start_format_of(width);
 	unsigned int shape = 1 << 1;
 	uint64_t size = width + 1 + 1;
@@ -291,8 +251,7 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason scan(const struct bobbin_sframe_v
 
 		if (s->p > last) {
 			struct scan rest = *s;
-			enum bobbin_reason reason = SEARCH_RARE(BOBBIN_REASON_NO_MEMORY,
-								scan_last(view, width, &rest));
+			enum bobbin_reason reason = scan_last(view, width, &rest);
 
 			*s = rest;
 			return reason;
@@ -315,8 +274,6 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason scan(const struct bobbin_sframe_v
 			if (size > SFRAME_FRE_MAX_SIZE)
 				return BOBBIN_REASON_SFRAME_FRE;
 		}
-		if (!is_whole(view, s->p, size))
-			return BOBBIN_REASON_SFRAME_FRE;
 		s->row = s->p;
 		s->start = start;
 		s->left--;
@@ -330,12 +287,12 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason scan(const struct bobbin_sframe_v
  * The row was checked, but a section in memory may change meanwhile, so the info byte is
  * read once, and checked before the words' places are computed from it.
  */
-SEARCH_STAGE bool sframe_read_usual_rule(const struct bobbin_sframe_view *view BOBBIN_NONNULL,
+BOBBIN_STAGE bool sframe_read_usual_rule(const struct bobbin_sframe_view *view BOBBIN_NONNULL,
 					 const struct bobbin_sframe_fde *fde BOBBIN_NONNULL,
 					 const struct scan *s BOBBIN_NONNULL,
 					 struct bobbin_rule *ret BOBBIN_NONNULL)
 {
-	const uint8_t *last = view->data + (view->size - SEARCH_WORDS_ROOM);
+	const uint8_t *last = view->data + (view->size - SFRAME_USUAL_WORDS_SIZE);
 	const uint8_t *p = s->row + fde->fre_type + 1;
 	bool fault = false;
 	uint8_t info = memory_u8(p - 1, &fault);
@@ -354,7 +311,7 @@ SEARCH_STAGE bool sframe_read_usual_rule(const struct bobbin_sframe_view *view B
 }
 
 /* @s: in: with the offset and the byte order. */
-SEARCH_STAGE int sframe_find_row(const struct bobbin_sframe_view *view BOBBIN_NONNULL,
+BOBBIN_STAGE int sframe_find_row(const struct bobbin_sframe_view *view BOBBIN_NONNULL,
 				 const struct bobbin_sframe_fde *fde BOBBIN_NONNULL,
 				 struct bobbin_error *err, struct scan *s BOBBIN_NONNULL)
 {
@@ -375,7 +332,7 @@ SEARCH_STAGE int sframe_find_row(const struct bobbin_sframe_view *view BOBBIN_NO
 }
 
 /* The function that holds a PC; @form: version and byte order, a constant. */
-SEARCH_STAGE int sframe_find_fde(const struct bobbin_sframe_view *view BOBBIN_NONNULL, uint64_t pc,
+BOBBIN_STAGE int sframe_find_fde(const struct bobbin_sframe_view *view BOBBIN_NONNULL, uint64_t pc,
 				 unsigned int form, struct bobbin_error *err,
 				 struct bobbin_sframe_fde *ret BOBBIN_NONNULL)
 {
